@@ -8,6 +8,8 @@ package struct KafkaRecordDraft: Sendable {
     /// `nil` for a tombstone.
     package var value: [UInt8]?
     package var headers: [KafkaMessage.Header]
+    /// Milliseconds since 1970; 0 for now.
+    package var timestamp: Int64 = 0
 
     package init(partition: Int32, key: String?, value: String?, headers: [KafkaMessage.Header] = []) {
         self.partition = partition
@@ -82,7 +84,7 @@ package actor KafkaWriter {
         let code = topic.withCString { topic in
             withBytes(record.key.map { Array($0.utf8) }) { key in
                 withBytes(record.value) { value in
-                    var fields = [rd_kafka_vu_t](repeating: rd_kafka_vu_t(), count: 6)
+                    var fields = [rd_kafka_vu_t](repeating: rd_kafka_vu_t(), count: 7)
                     fields[0].vtype = RD_KAFKA_VTYPE_TOPIC
                     fields[0].u.cstr = topic
                     fields[1].vtype = RD_KAFKA_VTYPE_PARTITION
@@ -95,6 +97,8 @@ package actor KafkaWriter {
                     (fields[4].u.mem.ptr, fields[4].u.mem.size) = value
                     fields[5].vtype = RD_KAFKA_VTYPE_HEADERS
                     fields[5].u.headers = headers
+                    fields[6].vtype = RD_KAFKA_VTYPE_TIMESTAMP
+                    fields[6].u.i64 = record.timestamp
                     guard let error = rd_kafka_produceva(producer, fields, fields.count) else {
                         return RD_KAFKA_RESP_ERR_NO_ERROR
                     }

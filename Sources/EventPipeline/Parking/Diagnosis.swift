@@ -67,6 +67,11 @@ struct Diagnosis: Sendable {
         } else {
             retryPositions += left
         }
+        if isOver {
+            // Another process may deliver them, or the end of the pipeline has cancelled what would have.
+            retryPositions += stuck.flatMap(\.positions)
+            stuck = []
+        }
         retryPositions.sort()
     }
 

@@ -71,7 +71,7 @@ extension TrackerState {
         statistics.refused += settlement.refusals.count
         statistics.parked += settlement.parked
         if settlement.delivered + settlement.refusals.count + settlement.parked > 0 { progressed() }
-        noteStuck(settlement)
+        noteStuck(settlement, now: now)
         if let rest = settlement.retry {
             if startsAgain {
                 isResumed = false
@@ -180,8 +180,13 @@ extension TrackerState {
     }
 
     /// Notes whether the events to retry are those that the tracker does not accept although it accepts others.
-    private mutating func noteStuck(_ settlement: Settlement) {
+    private mutating func noteStuck(_ settlement: Settlement, now: Duration) {
         let count = settlement.retryPositions.count
+        if !settlement.stuck.isEmpty {
+            stuckSince = stuckSince ?? now
+        } else if count == 0 || settlement.delivered > 0 {
+            stuckSince = nil
+        }
         if !settlement.stuck.isEmpty {
             let isAll = settlement.stuck.reduce(0) { $0 + $1.positions.count } == count
             stuck = isAll ? (count, settlement.stuck.allSatisfy(\.isWholeName) ? .wholeNames : .events) : nil

@@ -135,6 +135,8 @@ package struct TrackerState: Sendable {
     var failure: TrackerError?
     /// When the first of these failures happened.
     var failingSince: Duration?
+    /// Since when some of the events to retry are stuck, whatever else is delivered meanwhile.
+    var stuckSince: Duration?
     /// The events to retry, if all of them are stuck.
     var stuck: (count: Int, kind: KnownStuck)?
     /// Whether `start` has succeeded at least once.
@@ -291,7 +293,7 @@ extension TrackerState {
     /// When a diagnosis of the events that fail is due; `nil` for never.
     var parkingTime: Duration? {
         guard let parkAfter, let failingSince else { return nil }
-        return failingSince + parkAfter
+        return (stuckSince ?? failingSince) + parkAfter
     }
 
     /// Begins a diagnosis of the remainder of a delivery.

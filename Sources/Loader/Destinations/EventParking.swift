@@ -38,9 +38,9 @@ struct EventParking {
     /// Whether the tracker has accepted an event in a delivery that began at this time or later.
     func hasAccepted(since began: Duration) -> Bool { acceptedAt.map { $0 >= began } ?? false }
 
-    /// Whether events have waited long enough to be parked.
-    func isDue(_ wait: BatchProgress.Wait?, now: Duration) -> Bool {
-        guard let since = wait?.acceptsOthersSince else { return false }
+    /// Whether events have waited long enough to be parked; the latest attempt, which began at `began`, is not their first one.
+    func isDue(_ wait: BatchProgress.Wait?, began: Duration, now: Duration) -> Bool {
+        guard let wait, wait.since < began, let since = wait.acceptsOthersSince else { return false }
         return now - since >= limits.patience
     }
 }

@@ -137,7 +137,20 @@ final class GroupOffsetDestination: LoadDestination {
                 reason = cause
                 continue
             }
-            if stuck == nil, left.events.count > 1, isDue(name, progress) {
+            if stuck != nil, cause.isOutage, isDue(name, left, progress),
+                !parking.withLock({ $0.hasAccepted(since: left.since) })
+            {
+                // The destination may have become unavailable since it accepted others.
+                guard let again = try await attempt(indices, besidesDeliveredOf: records, &progress) else {
+                    progress.delivered.formUnion(indices.map { records.sources[$0].offset })
+                    continue
+                }
+                guard parking.withLock({ $0.hasAccepted(since: again.since) }) else {
+                    return wait(for: again, &progress)
+                }
+                rest = again.events[name] ?? []
+            }
+            if stuck == nil, left.events.count > 1, isDue(name, left, progress) {
                 // The reason may be that of another name.
                 guard let again = try await attempt(indices, of: records, &progress) else {
                     progress.delivered.formUnion(indices.map { records.sources[$0].offset })
@@ -146,7 +159,7 @@ final class GroupOffsetDestination: LoadDestination {
                 guard !again.reason.isOutage else { return wait(for: again, &progress) }
                 (rest, cause) = (again.events[name] ?? [], again.reason)
             }
-            if isDue(name, progress) {
+            if isDue(name, left, progress) {
                 try await park(name, rest, because: cause, of: records, &progress)
             } else {
                 reason = cause
@@ -170,9 +183,9 @@ final class GroupOffsetDestination: LoadDestination {
         }
     }
 
-    private func isDue(_ name: String, _ progress: BatchProgress) -> Bool {
+    private func isDue(_ name: String, _ left: Unaccepted, _ progress: BatchProgress) -> Bool {
         let now = clock.now()
-        return parking.withLock { $0.isDue(progress.waits[name], now: now) }
+        return parking.withLock { $0.isDue(progress.waits[name], began: left.since, now: now) }
     }
 
     /// Lets everything wait until the destination is back.
@@ -195,6 +208,16 @@ final class GroupOffsetDestination: LoadDestination {
             try await quarantine.keep($0, refusedBy: tracker.name, as: .parked)
         }
         parking.withLock { $0.parked(name, because: reason) }
+    }
+
+    /// Delivers events together with one that was delivered before: only if the tracker accepts that one again is it available.
+    private func attempt(
+        _ indices: [Int],
+        besidesDeliveredOf records: CheckedRecords,
+        _ progress: inout BatchProgress
+    ) async throws -> Unaccepted? {
+        let witness = records.sources.indices.first { progress.delivered.contains(records.sources[$0].offset) }
+        return try await attempt((indices + [witness].compactMap(\.self)).sorted(), of: records, &progress)
     }
 
     /// Delivers events, and keeps those that the tracker refuses; returns those that are left.

@@ -28,6 +28,9 @@ struct DeliverySettlement {
         return DeliveryOutcome(refusals: refusals.sorted { $0.position < $1.position }, retry: retry)
     }
 
+    /// How many events of a name have to fail, and none to be delivered, before the name counts as broken.
+    private static let samples = 4
+
     /// The events of each name that were not delivered although others were; none if the producer itself or the caller is the reason.
     private func stuck(_ names: TopicName) -> [DeliveryOutcome.Stuck] {
         let failures = Dictionary(retries, uniquingKeysWith: { first, _ in first })
@@ -40,7 +43,8 @@ struct DeliverySettlement {
             return DeliveryOutcome.Stuck(
                 positions: positions,
                 reason: error(failure, at: positions[0], names),
-                isWholeName: positions.count == all[name]
+                isWholeName: KafkaErrorClass.isOfTopic(failure.code)
+                    || positions.count == all[name] && positions.count >= Self.samples
             )
         }
     }

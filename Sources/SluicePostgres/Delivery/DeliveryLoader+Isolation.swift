@@ -24,12 +24,9 @@ extension DeliveryLoader {
         }
         try begin()
         // Otherwise a deferred constraint would fail the commit, and with it every row.
-        try connection.execute(
-            "SET LOCAL lock_timeout = \(lockTimeout.milliseconds); SET CONSTRAINTS ALL IMMEDIATE",
-            limit
-        )
+        try connection.execute("SET CONSTRAINTS ALL IMMEDIATE", limit)
         for group in rows.groups where !report.isBroken(group) {
-            try isolate(in: group, until: deadline, &report)
+            try isolate(in: group, until: deadline, lockTimeout: lockTimeout, &report)
         }
         try connection.execute("SET LOCAL statement_timeout = \(limit.remaining.milliseconds)", limit)
         try commit(&report)
@@ -57,13 +54,16 @@ extension DeliveryLoader {
     private func isolate(
         in group: DeliveryRows.Group,
         until deadline: ContinuousClock.Instant,
+        lockTimeout: Duration,
         _ report: inout LoadReport
     ) throws(PostgresFailure) {
         let table = group.target.table.sqlName
         var types: [[String?]] = []
         let failure = try attempt { () throws(PostgresFailure) in
-            let timeout = "SET LOCAL statement_timeout = \(limit.remaining.milliseconds)"
-            types = try connection.lastRows(of: "SAVEPOINT part; \(timeout); \(group.target.lockAndReadTypes)", limit)
+            let timeouts =
+                "SET LOCAL statement_timeout = \(limit.remaining.milliseconds); "
+                + "SET LOCAL lock_timeout = \(lockTimeout.milliseconds)"
+            types = try connection.lastRows(of: "SAVEPOINT part; \(timeouts); \(group.target.lockAndReadTypes)", limit)
             try connection.execute("RELEASE SAVEPOINT part", limit)
         }
         if let failure = failure ?? group.target.mismatch(with: types) {
@@ -83,7 +83,7 @@ extension DeliveryLoader {
                 result = try search(part, of: group, until: deadline, &isStaged)
             }
             if let failure {
-                if isStaged {
+                if isStaged, failure.sqlState != "57014" || part.count == 1 {
                     report.leave(
                         part,
                         of: group,

@@ -5,6 +5,8 @@ struct LoadReport: Sendable {
     /// Rows of one table that it does not accept now.
     struct Stuck: Sendable {
         let table: String
+        /// The number of the load target; another catalog's may be of the same table.
+        let target: Int
         /// Positions in the delivery.
         let positions: [Int]
         let reason: TrackerError
@@ -53,6 +55,7 @@ struct LoadReport: Sendable {
         stuck.append(
             Stuck(
                 table: group.target.table.name,
+                target: group.target.number,
                 positions: Array(positions),
                 reason: reason,
                 isWholeTable: isWholeTable
@@ -62,6 +65,6 @@ struct LoadReport: Sendable {
 
     /// Whether the table accepts no rows.
     func isBroken(_ group: DeliveryRows.Group) -> Bool {
-        stuck.contains { $0.table == group.target.table.name && $0.isWholeTable }
+        stuck.contains { $0.target == group.target.number && $0.isWholeTable }
     }
 }

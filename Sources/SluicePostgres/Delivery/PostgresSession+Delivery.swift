@@ -52,10 +52,18 @@ extension PostgresSession {
         let deadline = ContinuousClock.now + min(Self.isolationTime, configuration.deliveryTimeout / 2)
         // The waits for locked tables together must leave time for the other tables.
         let lockTimeout = min(lockTimeout, Self.isolationLockTime / max(1, rows.groups.count))
-        let report = try attempt(.isolating(until: deadline, lockTimeout: lockTimeout))
+        let report: LoadReport
+        do {
+            report = try attempt(.isolating(until: deadline, lockTimeout: lockTimeout))
+        } catch {
+            // The server may have become a standby, or the role may have changed.
+            if [.unavailable, .misconfigured, .notPrepared].contains(PostgresErrorClass(error)) { close() }
+            throw error
+        }
         refusalLog.note(report.refusalKinds, tracker: configuration.name, to: logger)
         note(report)
-        if let failure, !report.hasAccepted, report.refused.isEmpty, PostgresErrorClass(failure) == .unavailable {
+        let isWithoutEvidence = !report.hasAccepted && report.refused.isEmpty && !report.isWhole
+        if let failure, isWithoutEvidence, PostgresErrorClass(failure) == .unavailable {
             // The server may have become a standby; a conflict of transactions says nothing of the kind.
             if failure.sqlState?.hasPrefix("40") != true { close() }
             throw failure

@@ -21,8 +21,8 @@ struct RowSearch: Sendable {
         var end = 0
     }
 
-    /// The largest part, so that a table that accepts rows slowly makes progress before the deadline.
-    private static let largestPart = 1000
+    /// The sizes of the first and of the largest part, so that a table that accepts rows slowly makes progress before the deadline.
+    private static let (firstPart, largestPart) = (100, 1000)
 
     private let target: LoadTarget
 
@@ -49,7 +49,7 @@ struct RowSearch: Sendable {
                 places tid[] := ARRAY(SELECT s.ctid FROM pg_temp.\(target.staging) s ORDER BY s.\(target.place));
                 number integer := cardinality(search.places);
                 first integer := 1;
-                width integer := least(search.number, \(Self.largestPart));
+                width integer := least(search.number, \(Self.firstPart));
                 moved bigint;
                 total bigint := 0;
             BEGIN
@@ -62,7 +62,12 @@ struct RowSearch: Sendable {
                         first := search.first + search.width;
                         width := least(search.width * 2, \(Self.largestPart));
                     EXCEPTION WHEN others OR assert_failure OR query_canceled THEN
-                        IF SQLSTATE = '57014' AND clock_timestamp() >= $1 THEN RAISE; END IF;
+                        IF SQLSTATE = '57014' AND clock_timestamp() >= $1 THEN
+                            IF search.first > 1 THEN EXIT; END IF;
+                            RAISE;
+                        END IF;
+                        -- The lock of a partition or of a row: the next rows that need it shall not wait as long.
+                        IF SQLSTATE = '55P03' THEN PERFORM set_config('lock_timeout', '20ms', true); END IF;
                         IF search.width > 1 AND search.first < search.number THEN
                             width := greatest(1, least(search.width, search.number - search.first + 1) / 4);
                         ELSE
@@ -108,8 +113,12 @@ struct RowSearch: Sendable {
                 source: .server,
                 sqlState: state,
                 message: row[2] ?? "",
-                // The first line is the innermost: our own statement, unless a function that it calls has failed.
-                isOfFunction: row[4].map { !$0.hasPrefix("SQL statement \"INSERT INTO ") } ?? false,
+                // The first line is the innermost: our own statement, unless a function that it calls has failed. The words around
+                // it are in the server's language.
+                isOfFunction: row[4].map { context in
+                    let innermost = context.prefix { !$0.isNewline }
+                    return !innermost.contains("INSERT INTO \(target.table.sqlName) (")
+                } ?? false,
                 constraint: row[3].flatMap { $0.isEmpty ? nil : $0 }
             )
             result.failures.append(Failure(place: place - 1, failure: failure))

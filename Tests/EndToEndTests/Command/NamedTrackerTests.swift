@@ -59,12 +59,15 @@ struct NamedTrackerTests {
         let server = try await ServingSluice.start(config, in: folder, plan: "events")
         let body = (0..<5).map { #"{"name":"Sold","payload":{"quantity":\#($0)}}"# }.joined(separator: "\n")
         #expect(try await server.post(body, type: "application/x-ndjson").status == 200)
+        // A tracker that has not started when the server is stopped delivers after the next start.
+        let checkpoints = "SELECT tracker, next_sequence FROM analytics._sluice_checkpoints ORDER BY tracker"
+        while try await database.run(checkpoints) != ["copy|5", "warehouse|5"] { try Task.checkCancellation() }
+        while try await cluster.messages(in: "sold").count < 5 { try Task.checkCancellation() }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
         let summary = try #require(server.process.errors.lines.last { $0.hasPrefix("Stopped.") })
         for name in ["warehouse", "copy", "Audit"] { #expect(summary.contains("\(name): 5 delivered"), "\(summary)") }
         #expect(try await database.run("SELECT count(*) FROM analytics.sold") == ["5"])
-        let checkpoints = "SELECT tracker, next_sequence FROM analytics._sluice_checkpoints ORDER BY tracker"
         #expect(try await database.run(checkpoints) == ["copy|5", "warehouse|5"])
         #expect(try await cluster.messages(in: "sold").count == 5)
 

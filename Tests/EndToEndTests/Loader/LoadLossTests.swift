@@ -165,12 +165,17 @@ struct LoadLossTests {
     func otherPlanRefused() async throws {
         let scene = try await LoadScene(SharedTopic(partitions: 1))
         let other = String(repeating: "0", count: 32)
-        try await scene.topic.writer().write([
-            LoadScene.purchase(partition: 0, planDigest: other),
-            LoadScene.purchase(partition: 0, quantity: 0, planDigest: other),
-            LoadScene.purchase(partition: 0, planDigest: other),
-        ])
-        let loader = try scene.load(environment: ["SLUICE_DELIVERY_PARK_AFTER_SECONDS": "1"])
+        // Almost as old as the 5 minutes after which such records are refused.
+        let age: Int64 = 295
+        let timestamp = (Int64(Date().timeIntervalSince1970) - age) * 1000
+        try await scene.topic.writer().write(
+            [6, 0, 6].map { quantity in
+                var record = LoadScene.purchase(partition: 0, quantity: quantity, planDigest: other)
+                record.timestamp = timestamp
+                return record
+            }
+        )
+        let loader = try scene.load()
         try await scene.waitForStored(2, loader: loader)
         try await scene.stop(loader)
         #expect(try await scene.refused() == ["0/1"])

@@ -102,7 +102,14 @@ struct PostgresRefusalTests {
 
     @Test("a search for refused rows that times out commits the rows it has loaded, so that each retry makes progress")
     func manyRefused() async throws {
-        let fixture = try await fixture("ALTER TABLE analytics.bought ADD CHECK (number % 3 <> 0)")
+        let fixture = try await fixture(
+            """
+            ALTER TABLE analytics.bought ADD CHECK (number % 3 <> 0);
+            CREATE FUNCTION public.slow() RETURNS trigger LANGUAGE plpgsql AS
+                $$BEGIN PERFORM pg_sleep(0.001); RETURN NEW; END$$;
+            CREATE TRIGGER slow BEFORE INSERT ON analytics.bought FOR EACH ROW EXECUTE FUNCTION public.slow()
+            """
+        )
         let tracker = PostgresTracker(
             PostgresConfiguration(connection: fixture.database.url, deliveryTimeout: .milliseconds(500)),
             logger: Logger(label: "test")

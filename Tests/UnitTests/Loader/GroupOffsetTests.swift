@@ -277,7 +277,28 @@ struct GroupOffsetTests {
         #expect((report.loaded, report.refused) == (1, 1))
         // The next ones do not wait.
         #expect(try await load(["Ping", Self.other], from: 2).refused == 1)
-        #expect(tracker.accepted == ["Ping", "Ping"])
+        // If it may have become unavailable, an event that it has accepted is sent again, to find out.
+        #expect(tracker.accepted.count == (error.isOutage ? 3 : 2))
+        #expect(Set(tracker.accepted) == ["Ping"])
+    }
+
+    @Test(
+        "events that are stuck when an outage begins are not parked before the tracker accepts others again",
+        arguments: [down, slow]
+    )
+    func stuckInOutage(error: TrackerError) async throws {
+        tracker.knowsStuckEvents = true
+        tracker.refuse(Self.other, error)
+        #expect(try await load(["Ping", Self.other]).words == "failed")
+        tracker.refuse("Ping", error)
+        for _ in 0..<3 {
+            clock.advance(by: limits.patience)
+            #expect(try await load(["Ping", Self.other]).words == "failed")
+        }
+        #expect(quarantine.statistics.kept == 0)
+        tracker.refuse("Ping", nil)
+        tracker.refuse(Self.other, nil)
+        #expect(try await load(["Ping", Self.other]).loaded == 2)
     }
 
     @Test("a record that was kept in a larger batch is counted with its own, and kept once")

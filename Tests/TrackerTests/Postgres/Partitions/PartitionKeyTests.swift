@@ -135,10 +135,7 @@ struct PartitionKeyTests {
         await tracker.stop()
     }
 
-    @Test(
-        "after a deadlock rows pass through staging tables only if one of their tables has a key",
-        arguments: [true, false]
-    )
+    @Test("a deadlock keeps the connection, and the rows are loaded with the next attempt", arguments: [true, false])
     func deadlock(hasKey: Bool) async throws {
         let fixture = try await PartitionFixture(
             (hasKey ? "" : Self.withoutKey) + """
@@ -154,8 +151,6 @@ struct PartitionKeyTests {
         try await fixture.database.run("DROP TRIGGER fail ON analytics.bought")
         #expect(await tracker.load(try bought(fixture, 0..<5, at: 0)).words == "committed 0")
         #expect(try await fixture.numbers() == Array(0..<5))
-        let staging = "SELECT count(*) FROM pg_class WHERE relname LIKE 'sluice\\_staging%'"
-        #expect(try await fixture.database.run(staging) == [hasKey ? "1" : "0"])
         await tracker.stop()
     }
 }

@@ -52,16 +52,18 @@ struct StuckEventsTests {
         let second = try #require(harness.delivery(alpha))
         #expect(second.map(\.name) == ["A", "AB"])
         harness.settle(alpha, second, outcome)
-        while harness.now < .seconds(10) {
+        while harness.now < .seconds(9) {
             harness.now += .milliseconds(500)
+            // What is delivered meanwhile does not put off the search.
+            harness.submit(1, "AB")
             if let delivery = harness.delivery(alpha) { harness.settle(alpha, delivery, outcome) }
         }
         // However long the next pause would be, the search begins in time.
-        harness.now = .seconds(11)
+        harness.now = .seconds(10)
         guard case .diagnose(let rest, _, _) = harness.step(alpha) else {
             Issue.record("there is no diagnosis")
             return
         }
-        #expect(rest.map(\.name) == ["A"])
+        #expect(rest.first { _ in true }?.name == "A")
     }
 }
