@@ -34,13 +34,13 @@ struct ReplayCommand: AsyncParsableCommand {
 
             Exits with 0 if everything was read, accepted and delivered; 2 if events were rejected; 1 if something could \
             not be read or delivered, which includes a tracker, table or topic that cannot start, and deliveries without \
-            progress for one to two minutes; and 64 for wrong usage.
+            progress for half a minute to a minute; and 64 for wrong usage.
             """
     )
 
     /// The number of attempts to start a tracker; the pauses between them add up to 6 to 13 s.
     private static let maximumStartAttempts = 8
-    /// The number of deliveries in a row that may fail without progress; their pauses add up to 1 to 2 minutes.
+    /// The number of deliveries in a row that may fail without progress; their pauses add up to 26 to 53 s.
     private static let maximumDeliveryAttempts = 12
 
     @Argument(

@@ -106,7 +106,7 @@ struct PostgresRefusalTests {
             """
             ALTER TABLE analytics.bought ADD CHECK (number % 3 <> 0);
             CREATE FUNCTION public.slow() RETURNS trigger LANGUAGE plpgsql AS
-                $$BEGIN PERFORM pg_sleep(0.001); RETURN NEW; END$$;
+                $$BEGIN PERFORM count(*) FROM generate_series(1, 5000); RETURN NEW; END$$;
             CREATE TRIGGER slow BEFORE INSERT ON analytics.bought FOR EACH ROW EXECUTE FUNCTION public.slow()
             """
         )

@@ -40,7 +40,7 @@ struct WriteKeyTests {
     @Test(
         "a key in a message that cannot be translated is not stored with it",
         arguments: [
-            ("/e/", #"{"api_key":"web-key","event":"Ping","properties":[]}"#),
+            ("/e/", #"{"api_key":"web-key","event":"Ping","properties":[1]}"#),
             ("/e/", #"{"api_key":"web-key","event":"Ping","properties":{"token":"web-key",}}"#),
             (
                 "/e/",
