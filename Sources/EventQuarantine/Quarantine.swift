@@ -6,7 +6,7 @@ import Metrics
 import Synchronization
 package import TrackerKit
 
-/// The dead-letter queue: it stores events that were not delivered, with the reason, until they are replayed.
+/// The dead-letter queue: it stores events that were not delivered, with the reason, so that they can be replayed.
 ///
 /// It is a folder of journals. Each process that writes has two of them to itself, so several processes can share the folder.
 /// Files have mode 0600, because events describe what customers did.
@@ -288,7 +288,7 @@ public final class Quarantine: Sendable {
         } catch {
             guard let summary = counts.withLock({ $0.expiryFailures.failed(now: clock.now()) }) else { return }
             logger.error(
-                "Events in the quarantine that reached its age limit cannot be removed; this is tried again in an hour.",
+                "Expired events in the quarantine could not be removed; the server will try again in an hour.",
                 metadata: ["reason": "\(error.message)", "failures": "\(summary.count)"]
             )
         }

@@ -25,8 +25,8 @@ public struct OperationsConfiguration: Sendable {
     public var readToken: (@Sendable () -> String?)?
     /// The maximum number of connections whose last request was from somebody who may use the port.
     ///
-    /// Half as many connections from this machine, and as many from other machines, may not have shown the token yet; one address may have
-    /// half of those. A further connection closes the oldest one.
+    /// Without the token, half as many connections are allowed from this machine, and half as many from other
+    /// machines; one address may have half of those. A further connection closes the oldest one.
     ///
     /// Default: 64.
     public var maximumConnections: Int

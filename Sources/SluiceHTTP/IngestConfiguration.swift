@@ -73,8 +73,8 @@ public struct IngestConfiguration: Sendable, Hashable {
         ///
         /// Default: 100. Each counts as much memory as a connection.
         public var maximumStreams: Int
-        /// The maximum number of requests that the sender may cancel, or that may violate the protocol, at one time; then the connection is
-        /// closed.
+        /// The maximum number of requests in a burst that the sender cancels or that violate the protocol; beyond it,
+        /// the connection is closed.
         ///
         /// Default: 200. After 30 s as many are allowed again.
         public var maximumResets: Int

@@ -67,8 +67,8 @@ public struct KafkaConfiguration: Sendable {
     ///
     /// - `enable.idempotence`, `acks`: a retry by librdkafka creates no duplicate, and all in-sync replicas
     ///   have what is delivered.
-    /// - `message.timeout.ms`: how long librdkafka retries before the pipeline does; the messages of other topics that follow in the
-    ///   next delivery wait for so long at most.
+    /// - `message.timeout.ms`: how long librdkafka retries before the pipeline does. The next delivery, with messages
+    ///   of other topics, waits for at most this time.
     /// - `linger.ms`: a delivery is a batch already, so a short wait is enough to fill a request.
     /// - `partitioner`: a key maps to the same partition as with Kafka's Java clients, so that topics can be joined
     ///   with theirs.

@@ -2,7 +2,7 @@ package import TrackerKit
 
 /// What a failure says about its cause, for the operator.
 ///
-/// Whose fault the failure of a load is, `DeliveryLoader` finds out from what else the server accepts.
+/// `DeliveryLoader` finds out whose fault a failed load is, from what else the server accepts.
 package enum PostgresErrorClass: Sendable, Hashable {
     /// A row with this key already exists.
     case duplicate
@@ -149,10 +149,10 @@ extension PostgresFailure {
     /// What the server refuses, for the error of the class `misconfigured`.
     fileprivate var refusal: String {
         switch sqlState?.prefix(2) {
-        case "28", "3D": "PostgreSQL does not let the role in"
+        case "28", "3D": "PostgreSQL rejects the login"
         // A standby answers with this, for example.
         case "0A": "PostgreSQL does not support this here"
-        default: sqlState == "42501" ? "PostgreSQL does not let the role work" : "PostgreSQL rejects a statement"
+        default: sqlState == "42501" ? "PostgreSQL denies the role a privilege" : "PostgreSQL rejects a statement"
         }
     }
 }

@@ -74,9 +74,13 @@ actor PostgresSession {
         }
     }
 
+    private func tables(of catalog: EventCatalog) -> [EventTable] {
+        EventTable.tables(of: catalog.plan, tracker: configuration.name, schema: configuration.schema)
+    }
+
     /// Compares the database with what the catalog's events need.
     func inspect(for catalog: EventCatalog, _ interrupt: Interrupt) throws(PostgresFailure) -> SchemaInspection {
-        let wanted = EventTable.tables(of: catalog.plan, tracker: configuration.name, schema: configuration.schema)
+        let wanted = tables(of: catalog)
         return try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
             connection,
             limit throws(PostgresFailure) in
@@ -91,7 +95,13 @@ actor PostgresSession {
     func problems(in pipeline: PipelineOutline, _ interrupt: Interrupt) -> [TrackerError] {
         do throws(PostgresFailure) {
             let inspection = try inspect(for: pipeline.catalog, interrupt)
+            let tables = self.tables(of: pipeline.catalog)
             var problems = inspection.problems
+            problems += try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+                connection,
+                limit throws(PostgresFailure) in
+                try PartitionCoverage.problems(of: tables, inSchema: configuration.schema, over: connection, limit)
+            }
             guard pipeline.hasJournal || pipeline.loadsPartitions else { return problems }
             let (present, conditions) = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,

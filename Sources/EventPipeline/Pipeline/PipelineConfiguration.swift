@@ -64,8 +64,8 @@ extension Pipeline {
         /// How long deliveries of some events fail, while the tracker could deliver others, before those events are parked in
         /// the quarantine; `nil` for never.
         ///
-        /// So long the events behind them wait at most. Nothing is parked while the tracker delivers nothing, or if the quarantine
-        /// discards its events.
+        /// The events behind them wait for at most this time. Nothing is parked while the tracker delivers nothing, or
+        /// if the quarantine discards its events.
         ///
         /// Default: 10 s.
         public var parkAfter: Duration?

@@ -1,9 +1,10 @@
 /// The open connections of the private port, and which of them has to make room for a further one.
 ///
-/// Those who may use the port have places of their own, and so have the others of this machine and those of other machines. So nobody
-/// without the token can take the place of somebody with it, and no other machine one of a probe on this machine. Among the
-/// others, one address gets half of the places. A further connection never waits: it takes the place of the oldest one of the same
-/// address, or of the address with the most, because a connection of an honest client without the token lasts only for a moment.
+/// Three groups have separate limits: authorized connections, others from this machine, and others from other machines.
+/// So a client without the token cannot displace one with it, and another machine cannot displace a probe on this
+/// machine. In the last two groups, one address gets at most half of the places. A further connection never waits: it
+/// replaces the oldest one of the same address, or of the address with the most connections, because honest clients
+/// without the token stay connected only for a moment.
 package struct ConnectionPlaces<ID: Hashable> {
     /// Who is at the other end of a connection, as far as its requests have shown.
     package enum Group {

@@ -16,7 +16,7 @@ struct CheckReport: Encodable {
         /// What was checked, printed if there are no problems.
         var summary: String
         var problems: [Problem]
-        /// What `serve` works without, and probably is not meant.
+        /// Probable mistakes that do not keep `serve` from working.
         var warnings: [Problem] = []
     }
 

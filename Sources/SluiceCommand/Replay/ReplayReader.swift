@@ -53,8 +53,8 @@ actor ReplayReader {
             let isRead = failures.count == failuresBefore && !interrupt.isRaised
             if isRead, source is FileSource, eventsOfSource == 0, source.bytesRead > 0 {
                 notes.append(
-                    "\(input): \(source.bytesRead.of("byte")) were read, and no event is in them: "
-                        + "they are white space, or carriage returns without line feeds"
+                    "\(input): no events in \(source.bytesRead.of("byte")): only white space, or carriage returns "
+                        + "without line feeds"
                 )
             }
             eventsOfSource = 0

@@ -72,7 +72,7 @@ extension SettingKey {
         case .httpClientAddress: "\(SettingDefaults.http.recordsClientAddress)"
         case .httpTraceparent: "\(SettingDefaults.http.recordsTraceparent)"
         case .hashKey, .hashKeyFile, .adminToken, .adminTokenFile: "none"
-        case .adminSocket: "that of the journal's folder with .sock at its end; none without a journal"
+        case .adminSocket: "the journal's folder name with .sock appended; none without a journal"
         case .adminEnabled: "\(SettingDefaults.hasPrivatePort)"
         case .adminListen: "\(SettingDefaults.privatePort.host):\(SettingDefaults.privatePort.port)"
         case .httpProxyProtocol: "\(SettingDefaults.http.expectsProxyHeader)"

@@ -225,7 +225,7 @@ enum SettingKey: String, CaseIterable {
         case .httpPipelinedRequests: "The maximum number of requests of a connection that wait for an earlier one."
         case .httpStreams: "The maximum number of requests of an HTTP/2 connection at one time."
         case .httpResets:
-            "The maximum number of cancelled or malformed requests of an HTTP/2 connection within 30 seconds."
+            "The maximum burst of cancelled or malformed requests of an HTTP/2 connection; replenished in 30 seconds."
         case .httpHeaderBytes: "The maximum size of a request's target and header, in bytes."
         case .httpHeaderFields: "The maximum number of header fields of a request."
         case .httpBodyBytes: "The maximum size of a body, in bytes, both as sent and inflated."
@@ -338,8 +338,8 @@ enum SettingKey: String, CaseIterable {
         case .parkAfterSeconds:
             """
             How long deliveries of some events may fail, in seconds, while the tracker can deliver others, before those \
-            events are parked in the quarantine; the events behind them wait for so long. `sluice load` refuses such records \
-            after this time.
+            events are parked in the quarantine; the events behind them wait for at most this time. `sluice load` \
+            refuses such records after it.
             """
         case .shutdownSeconds: "How long the queues may take to drain during a shutdown, in seconds."
         case .quarantineFolder: "The folder of the quarantine (the dead-letter queue)."

@@ -27,7 +27,7 @@ struct TrackerMatch {
 
     /// Describes a tracker that events name and that is not configured, and names the configured one that may be meant.
     func description(of tracker: UnconfiguredTracker) -> String {
-        let hint = suggestion(for: tracker).map { " Is '\($0)' meant?" } ?? ""
+        let hint = suggestion(for: tracker).map { " Did you mean '\($0)'?" } ?? ""
         return Self.description(ofMissing: tracker.name, tracker.events) + hint
     }
 
@@ -45,7 +45,7 @@ struct TrackerMatch {
     /// Describes a tracker that none of the events names, given the names that the events do have.
     static func description(ofUnused tracker: String, named: [String]) -> String {
         let advice =
-            Spelling.nearest(to: tracker, among: named).map { "Events name '\($0)'; is '\(tracker)' meant?" }
+            Spelling.nearest(to: tracker, among: named).map { "Events name '\($0)'; did you mean '\(tracker)'?" }
             ?? "Add '\(tracker)' to 'registeredTrackers' of the events that it should get."
         return "No event of the plan names the tracker '\(tracker)', so it gets no events. \(advice)"
     }

@@ -73,25 +73,18 @@ struct DeliveryLoader {
 
     /// Loads rows through the group's staging table, and returns how many of them were already in the event's table, or repeat
     /// an earlier row of these.
-    ///
-    /// `before` and `after` are statements to run in the same round trips.
-    func stage(
-        _ positions: ArraySlice<Int>,
-        of group: DeliveryRows.Group,
-        before: String = "",
-        after: String = ""
-    ) throws(PostgresFailure) -> Int {
+    func stage(_ positions: ArraySlice<Int>, of group: DeliveryRows.Group) throws(PostgresFailure) -> Int {
         let target = group.target
         let staged = try sender.send(
             positions,
             of: rows,
             to: target,
-            by: before + target.copyToStaging,
+            by: target.copyToStaging,
             over: connection,
             limit
         )
         let insert = target.insertFromStaging(key: known.key(of: target.table) ?? [])
-        return staged - (try connection.execute(insert + after, limit))
+        return staged - (try connection.execute(insert, limit))
     }
 
     /// Begins the transaction, and checks that it may store what it stores besides the rows.

@@ -8,7 +8,7 @@ public struct RetryPolicy: Sendable, Hashable {
     public var initialPause: Duration
     /// The longest any pause can be.
     ///
-    /// Default: 10 s. Events that arrive while a part of a delivery is retried wait for at most so long.
+    /// Default: 10 s. Events that arrive while a part of a delivery is retried wait for at most this time.
     public var maximumPause: Duration
 
     /// Uses the defaults for all arguments that are not passed.

@@ -109,11 +109,11 @@ struct ReplayInputTests {
         try folder.write(try await RetailMonth.dayLines(1).joined(), to: "one.ndjson")
         let run = try await Sluice.replay("returns.ndjson", "blank.ndjson", "wide.ndjson", "one.ndjson", in: folder)
         let report = try run.report()
-        let nothing = "no event is in them: they are white space, or carriage returns without line feeds"
+        let nothing = "only white space, or carriage returns without line feeds"
         #expect(
             report.notes == [
-                "returns.ndjson: 20971520 bytes were read, and \(nothing)",
-                "blank.ndjson: 3 bytes were read, and \(nothing)",
+                "returns.ndjson: no events in 20971520 bytes: \(nothing)",
+                "blank.ndjson: no events in 3 bytes: \(nothing)",
             ]
         )
         #expect(

@@ -51,7 +51,7 @@ struct TrackerMatchTests {
         let isMisspelled = tracker == "postgress"
         let advice =
             isMisspelled
-            ? "Events name 'postgress'; is 'postgres' meant?"
+            ? "Events name 'postgress'; did you mean 'postgres'?"
             : "Add 'postgres' to 'registeredTrackers' of the events that it should get."
         #expect(words.migrate.ending == .exit(0))
         #expect(words.migrate.errors.contains("warning: \(sentence) \(advice) There are no tables to create."))
@@ -91,7 +91,7 @@ struct TrackerMatchTests {
         try folder.write("trackers: { warehouse: { type: postgres, url: '\(database.url)' } }", to: "sluice.yaml")
         let arguments = ["--events", "plan", "--config", "sluice.yaml"]
         let sentence =
-            "The tracker 'warehuose' is not configured, but 1 event names it: Returned. Is 'warehouse' meant?"
+            "The tracker 'warehuose' is not configured, but 1 event names it: Returned. Did you mean 'warehouse'?"
         let migrate = try await Sluice.run(["migrate"] + arguments, in: folder)
         #expect(migrate.ending == .exit(0))
         #expect(migrate.errors.contains("warning: \(sentence)"), "\(migrate.errors)")

@@ -138,7 +138,7 @@ struct PrivatePortTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
-    @Test("connections without the token, however many and slow, keep nobody from asking")
+    @Test("connections without the token, however many and slow, do not delay requests of others")
     func trickle() async throws {
         let folder = try TestFolder()
         let server = try await ServingSluice.start([], in: folder, environment: ["SLUICE_ADMIN_TOKEN": Self.token])

@@ -65,6 +65,47 @@ struct PostgresConditionTests {
         await tracker.stop()
     }
 
+    @Test("a table without a partition for the present time is a problem, unless it has a default partition")
+    func missingPartition() async throws {
+        let fixture = try await LoaderRole.fixture(Self.plan)
+        try await fixture.database.run(
+            """
+            CREATE TABLE analytics.parts (LIKE analytics.bought INCLUDING DEFAULTS) PARTITION BY RANGE (occurred_at);
+            ALTER TABLE analytics.parts ADD PRIMARY KEY (id, occurred_at);
+            DROP TABLE analytics.bought;
+            ALTER TABLE analytics.parts RENAME TO bought;
+            GRANT INSERT, SELECT (id, occurred_at) ON analytics.bought TO \(LoaderRole.name)
+            """
+        )
+        let tracker = tracker(fixture, RecordingLog())
+        func isNamed() async throws -> Bool {
+            let found = await problems(tracker, fixture)
+            #expect(found.count <= 1)
+            #expect(found.allSatisfy { $0.contains("no partition for the present time") }, "\(found)")
+            return !found.isEmpty
+        }
+        #expect(try await isNamed())
+        try await fixture.database.run(
+            """
+            CREATE TABLE analytics.past PARTITION OF analytics.bought FOR VALUES FROM (MINVALUE) TO ('2024-01-01');
+            CREATE TABLE analytics.future PARTITION OF analytics.bought FOR VALUES FROM ('2999-01-01') TO (MAXVALUE)
+            """
+        )
+        #expect(try await isNamed())
+        try await fixture.database.run(
+            """
+            CREATE TABLE analytics.present PARTITION OF analytics.bought
+                FOR VALUES FROM ('2024-01-01') TO ('2999-01-01')
+            """
+        )
+        #expect(try await !isNamed())
+        try await fixture.database.run(
+            "DROP TABLE analytics.present; CREATE TABLE analytics.others PARTITION OF analytics.bought DEFAULT"
+        )
+        #expect(try await !isNamed())
+        await tracker.stop()
+    }
+
     @Test("an UNLOGGED table, partition or checkpoint table is a problem, because a crash empties it")
     func unlogged() async throws {
         let fixture = try await LoaderRole.fixture(Self.plan)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import EventSchema
 
-/// Suggestions for words on the command line that mean nothing.
+/// Suggestions for unknown words on the command line.
 enum UsageHint {
     /// The message with a suggestion for a misspelled subcommand, and without one for an option that is not close.
     static func improved(_ message: String, arguments: [String]) -> String {
@@ -18,7 +18,7 @@ enum UsageHint {
         }
     }
 
-    /// The subcommand that the first word which is none is closest to; `nil` if there is no such word, or none is close.
+    /// The subcommand closest to the first unknown word; `nil` if there is no such word, or no close subcommand.
     private static func subcommand(meantBy arguments: [String]) -> String? {
         var command: any ParsableCommand.Type = RootCommand.self
         for argument in arguments {
