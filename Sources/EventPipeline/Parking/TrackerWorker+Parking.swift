@@ -169,10 +169,20 @@ private struct SortedEvents {
     private var refusals: [DeliveryOutcome.Refusal] = []
     private var retryPositions: [Int] = []
     private var retryReason: TrackerError?
+    private var stuck: [DeliveryOutcome.Stuck] = []
+    private var alreadyStored = 0
 
     /// Notes the outcome of the events at some positions.
     mutating func note(_ settlement: Settlement, of positions: [Int]) {
         parked += settlement.parked
+        alreadyStored += settlement.alreadyStored
+        stuck += settlement.stuck.map { group in
+            .init(
+                positions: group.positions.map { positions[$0] },
+                reason: group.reason,
+                isWholeName: group.isWholeName
+            )
+        }
         refusals += settlement.refusals.map { .init(position: positions[$0.position], reason: $0.reason) }
         if let reason = settlement.retryReason { retry(settlement.retryPositions.map { positions[$0] }, reason) }
     }
@@ -189,10 +199,12 @@ private struct SortedEvents {
     func settlement(of delivery: Delivery) -> Settlement {
         Settlement(
             of: delivery,
+            alreadyStored: alreadyStored,
             refusals: refusals,
             parked: parking.count + parked,
             retryPositions: retryPositions.sorted(),
-            retryReason: retryReason
+            retryReason: retryReason,
+            stuck: stuck
         )
     }
 }

@@ -9,7 +9,7 @@ package struct Settlement: Sendable {
     /// How many events were delivered.
     package let delivered: Int
     /// How many of these the destination had already.
-    package private(set) var alreadyStored = 0
+    package let alreadyStored: Int
     /// The events refused permanently, each once.
     package let refusals: [DeliveryOutcome.Refusal]
     /// How many events were parked in the quarantine.
@@ -21,7 +21,7 @@ package struct Settlement: Sendable {
     /// Why they are retried.
     package let retryReason: TrackerError?
     /// Those of the events to retry that are known to be stuck.
-    package private(set) var stuck: [DeliveryOutcome.Stuck] = []
+    package let stuck: [DeliveryOutcome.Stuck]
     /// How many positions were invalid.
     package let invalidPositions: Int
 
@@ -31,33 +31,40 @@ package struct Settlement: Sendable {
     /// Checks an outcome against its delivery.
     package init(of delivery: Delivery, outcome: DeliveryOutcome) {
         guard !outcome.refusals.isEmpty || outcome.retry != nil else {
-            self.init(delivered: delivery.count)
-            alreadyStored = min(max(0, outcome.alreadyStored), delivered)
+            self.init(delivered: delivery.count, alreadyStored: outcome.alreadyStored)
             return
         }
         var check = PositionCheck(count: delivery.count)
         let refusals = outcome.refusals.filter { check.settle($0.position) }
         let positions = outcome.retry.map { Self.positions(of: $0, check: &check) } ?? []
+        let retried = Set(positions)
         self.init(
             of: delivery,
+            alreadyStored: outcome.alreadyStored,
             refusals: refusals,
             retryPositions: positions,
             retryReason: outcome.retry?.reason,
+            stuck: (outcome.retry?.stuck ?? []).filter { retried.isSuperset(of: $0.positions) },
             invalidPositions: check.outside + check.repeated
         )
-        alreadyStored = min(max(0, outcome.alreadyStored), delivered)
-        let retried = Set(positions)
-        stuck = (outcome.retry?.stuck ?? []).filter { !$0.positions.isEmpty && retried.isSuperset(of: $0.positions) }
     }
 
     /// The same result with some of the events to retry parked.
-    func parking(_ positions: Set<Int>, of delivery: Delivery) -> Settlement {
+    package func parking(_ positions: Set<Int>, of delivery: Delivery) -> Settlement {
         Settlement(
             of: delivery,
+            alreadyStored: alreadyStored,
             refusals: refusals,
             parked: parked + positions.count,
             retryPositions: retryPositions.filter { !positions.contains($0) },
             retryReason: retryReason,
+            stuck: stuck.map { group in
+                DeliveryOutcome.Stuck(
+                    positions: group.positions.filter { !positions.contains($0) },
+                    reason: group.reason,
+                    isWholeName: group.isWholeName
+                )
+            },
             invalidPositions: invalidPositions
         )
     }
@@ -65,13 +72,17 @@ package struct Settlement: Sendable {
     /// Makes the result of a delivery; what is neither refused, parked nor retried was delivered.
     init(
         of delivery: Delivery,
+        alreadyStored: Int = 0,
         refusals: [DeliveryOutcome.Refusal],
         parked: Int = 0,
         retryPositions: [Int],
         retryReason: TrackerError?,
+        stuck: [DeliveryOutcome.Stuck] = [],
         invalidPositions: Int = 0
     ) {
         delivered = delivery.count - refusals.count - parked - retryPositions.count
+        self.alreadyStored = min(max(0, alreadyStored), delivered)
+        self.stuck = stuck.filter { !$0.positions.isEmpty }
         self.refusals = refusals
         self.parked = parked
         self.retryPositions = retryPositions
@@ -87,12 +98,14 @@ package struct Settlement: Sendable {
         }
     }
 
-    private init(delivered: Int) {
+    private init(delivered: Int, alreadyStored: Int) {
         self.delivered = delivered
+        self.alreadyStored = min(max(0, alreadyStored), delivered)
         refusals = []
         retry = nil
         retryPositions = []
         retryReason = nil
+        stuck = []
         invalidPositions = 0
     }
 

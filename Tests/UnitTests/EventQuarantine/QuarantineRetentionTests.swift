@@ -99,7 +99,7 @@ struct QuarantineRetentionTests {
         clock.advance(by: .seconds(91 * 86_400))
         refusals.withState { $0.failsFolderSyncs = true }
         await quarantine.removeExpired()
-        #expect(log.all.contains { $0.contains("cannot be removed; this is tried again in an hour.") })
+        #expect(log.all.contains { $0.contains("could not be removed; the server will try again in an hour.") })
         refusals.withState { $0.failsFolderSyncs = false }
         await quarantine.removeExpired()
         #expect(try count(refusals) == 0)

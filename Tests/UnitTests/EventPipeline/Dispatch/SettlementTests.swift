@@ -49,6 +49,18 @@ struct SettlementTests {
         #expect(settlement.invalidPositions == 4)
     }
 
+    @Test("what is known to be stuck, and what was there already, is kept when other events are parked")
+    func parking() {
+        let stuck = [[0, 1], [4]].map { DeliveryOutcome.Stuck(positions: $0, reason: reason, isWholeName: true) }
+        let retry = DeliveryOutcome.Retry(positions: [0, 1, 4], reason: reason, stuck: stuck)
+        let outcome = DeliveryOutcome(retry: retry, alreadyStored: 2)
+        let settlement = Settlement(of: delivery, outcome: outcome).parking([0, 4], of: delivery)
+        #expect(settlement.stuck.map(\.positions) == [[1]])
+        #expect(settlement.alreadyStored == 2)
+        #expect(settlement.parked == 2)
+        #expect(settlement.retryPositions == [1])
+    }
+
     @Test("an event that is both refused and to be retried is refused")
     func refusedAndRetried() {
         let outcome = DeliveryOutcome(refusals: refusals(1), retry: .init(positions: [1, 4, 4], reason: reason))
