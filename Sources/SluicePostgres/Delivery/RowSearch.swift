@@ -95,8 +95,6 @@ struct RowSearch: Sendable {
         "SELECT * FROM \(name)(clock_timestamp() + interval '\(time.milliseconds) milliseconds')"
     }
 
-    var drop: String { "DROP FUNCTION IF EXISTS \(name)(timestamptz)" }
-
     /// Reads the rows that the function returned.
     func result(_ rows: [[String?]]) throws(PostgresFailure) -> Result {
         var result = Result()
