@@ -18,7 +18,7 @@ enum UsageHint {
         }
     }
 
-    /// The subcommand closest to the first unknown word; `nil` if there is no such word, or no close subcommand.
+    /// The subcommand most similar to the first unknown word; `nil` if there is no such word, or none is similar.
     private static func subcommand(meantBy arguments: [String]) -> String? {
         var command: any ParsableCommand.Type = RootCommand.self
         for argument in arguments {
