@@ -271,6 +271,13 @@ public final class Quarantine: Sendable {
 
     // MARK: Age limit
 
+    /// Removes the events that are older than the age limit every hour, until the task is cancelled.
+    ///
+    /// Nothing should wait for its end, because the disk may hang.
+    package func keepRemovingExpired() async {
+        while (try? await clock.sleepUntil(clock.now() + .seconds(3600))) != nil { await removeExpired() }
+    }
+
     /// Removes the events of both kinds that are older than the age limit; what cannot be removed stays until the next time.
     package func removeExpired() async {
         guard let ring, let refusals else { return }

@@ -11,6 +11,7 @@ package final class Loader: Sendable {
     package let configuration: LoaderConfiguration
     package let members: [GroupMember]
     private let catalog: EventCatalog
+    private let quarantine: Quarantine
     private let clock: RelativeClock
     private let logger: Logger
 
@@ -29,6 +30,7 @@ package final class Loader: Sendable {
     ) throws(TrackerError) {
         self.configuration = configuration
         self.catalog = catalog
+        self.quarantine = quarantine
         self.clock = RelativeClock(clock)
         self.logger = logger
         var members: [GroupMember] = []
@@ -54,6 +56,8 @@ package final class Loader: Sendable {
     ///
     /// - Throws: `invalidSettings` if librdkafka does not accept the settings; `unavailable` if it cannot be started or gives up.
     package func run() async throws {
+        let expiring = Task { [quarantine] in await quarantine.keepRemovingExpired() }
+        defer { expiring.cancel() }
         try await withTaskCancellationHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for member in members {

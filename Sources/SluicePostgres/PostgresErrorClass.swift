@@ -46,7 +46,7 @@ package enum PostgresErrorClass: Sendable, Hashable {
 
     /// Classifies a SQLSTATE (PostgreSQL's manual, appendix A).
     ///
-    /// An unknown one counts as an outage, because a retry does less harm than a lost event.
+    /// An unknown one counts as an outage where nothing else is known, because a retry does less harm than a lost event.
     package init(sqlState: String) {
         switch sqlState {
         case "23505": self = .duplicate

@@ -72,6 +72,9 @@ extension TrackerError {
         isRetryable: true
     )
 
+    /// Whether an operator reads the same.
+    package func isLike(_ other: TrackerError) -> Bool { code == other.code && message == other.message }
+
     /// Whether the destination cannot be reached or does not answer, which says nothing about the events.
     package var isOutage: Bool { code == .unavailable || code == .timeout || code == .cancelled }
 }

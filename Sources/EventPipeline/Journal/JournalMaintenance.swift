@@ -23,8 +23,7 @@ struct JournalMaintenance: Sendable {
         }
     }
 
-    /// Syncs the journal at the interval of its durability, applies its retention and the quarantine's even if no events arrive, and
-    /// probes the journal
+    /// Syncs the journal at the interval of its durability, applies its retention even if no events arrive, and probes the journal
     /// while it cannot be written.
     ///
     /// A load balancer sends nothing to a service that is not ready, so the journal must find out by itself that it has recovered.
@@ -35,7 +34,6 @@ struct JournalMaintenance: Sendable {
         }
         let retention = JournalRetention(pipeline: pipeline, journal: journal)
         var nextRetention = pipeline.clock.now() + .seconds(1)
-        var nextExpiry = pipeline.clock.now() + .seconds(3600)
         var failures = FailureEpisode()
         while (try? await pipeline.clock.sleepUntil(pipeline.clock.now() + pause)) != nil {
             let (wasWritable, needed) = pipeline.decide { state, _ in
@@ -43,11 +41,6 @@ struct JournalMaintenance: Sendable {
                 // Retention may have removed events before their tracker has moved behind them.
                 state.drain.note(max(needed, journal.store.position.firstSequence), now: pipeline.clock.now())
                 return (state.journalHealth.isWritable, needed)
-            }
-            if pipeline.clock.now() >= nextExpiry {
-                nextExpiry = pipeline.clock.now() + .seconds(3600)
-                // Not awaited: the quarantine may be on another disk, which may hang.
-                Task { [quarantine = pipeline.quarantine] in await quarantine.removeExpired() }
             }
             do throws(JournalError) {
                 if wasWritable {

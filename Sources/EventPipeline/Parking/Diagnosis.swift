@@ -5,17 +5,6 @@ import TrackerKit
 /// Only a delivered event shows that the destination works, and that an event which fails is stuck. If nothing can be
 /// delivered, the destination is unavailable and the diagnosis has no result. Events that work are sent together, in order.
 struct Diagnosis: Sendable {
-    /// Events of one name that are not delivered while others are.
-    struct Stuck: Sendable {
-        let name: String
-        /// Their positions in the delivery.
-        let positions: [Int]
-        /// The destination's error when they were sent alone.
-        let reason: TrackerError
-        /// Whether every event of the name that was tried failed.
-        let isWholeName: Bool
-    }
-
     /// In an outage each attempt may take until its timeout, so at most this many names are tried.
     private static let maximumVainAttempts = 4
     /// How many events of a name must fail alone before all events of the name count as stuck.
@@ -25,15 +14,18 @@ struct Diagnosis: Sendable {
 
     /// The events that the tracker refused, by their positions in the delivery.
     private(set) var refusals: [DeliveryOutcome.Refusal] = []
-    /// The events that are not delivered while others are.
-    private(set) var stuck: [Stuck] = []
-    /// The positions of the other events to retry, ascending.
+    /// The events that are not delivered while others are, for so long that they are parked.
+    private(set) var parking: [StuckGroup] = []
+    /// Those of the events to retry that are not delivered while others are, and for which there is still patience.
+    private(set) var stuck: [StuckGroup] = []
+    /// The positions of the events to retry, ascending.
     private(set) var retryPositions: [Int] = []
     /// Why those are retried.
     private(set) var retryReason: TrackerError?
 
     private let delivery: Delivery
     private let limits: Pipeline.DeliveryLimits
+    private let patience: Patience
     private let send: @Sendable (Delivery) async -> Settlement
     private var hasDelivered = false
     private var deliveredNames: Set<String> = []
@@ -42,34 +34,34 @@ struct Diagnosis: Sendable {
 
     /// Sends the events of a delivery; no call of `send` exceeds the limits.
     ///
-    /// `turn` selects the name to begin with, so that every name is tried even if the first ones fail. If `stuck` is not `nil`,
-    /// the tracker accepted others when it did not accept these, which is enough if there are no others now.
+    /// `turn` selects the name to begin with, so that every name is tried even if the first ones fail. Events that are known to be
+    /// stuck need no others to be delivered now, as long as the destination says the same as when it accepted others.
     init(
         of delivery: Delivery,
         turn: Int,
-        stuck known: KnownStuck?,
+        patience: Patience,
         limits: Pipeline.DeliveryLimits,
         send: @escaping @Sendable (Delivery) async -> Settlement
     ) async {
         self.delivery = delivery
         self.limits = limits
+        self.patience = patience
         self.send = send
         var left = await settle(Array(0..<delivery.count))
         if !hasDelivered { left = await findWhatWorks(in: left, turn: turn) }
         if hasDelivered {
             for (name, positions) in delivery.positionsByName(of: left) { await isolate(positions, of: name) }
-        } else if let known, let reason = retryReason, !reason.isOutage, !isOver {
-            for (name, positions) in delivery.positionsByName(of: left) {
-                stuck.append(
-                    Stuck(name: name, positions: positions, reason: reason, isWholeName: known == .wholeNames)
-                )
-            }
+        } else if let reason = retryReason, !reason.isOutage, patience.stuck.explains(reason),
+            patience.stuck.contains(delivery.selecting(left))
+        {
+            addKnown(delivery.positionsByName(of: left))
         } else {
             retryPositions += left
         }
         if isOver {
             // Another process may deliver them, or the end of the pipeline has cancelled what would have.
-            retryPositions += stuck.flatMap(\.positions)
+            retryPositions += parking.flatMap(\.positions)
+            parking = []
             stuck = []
         }
         retryPositions.sort()
@@ -133,7 +125,11 @@ struct Diagnosis: Sendable {
             for refusal in settlement.refusals {
                 refusals.append(.init(position: part[part.startIndex + refusal.position], reason: refusal.reason))
             }
-            let known = addKnown(settlement, in: selection) { part[part.startIndex + $0] }
+            for group in settlement.stuck {
+                let group = group.at(group.positions.map { part[part.startIndex + $0] })
+                add(group, isDue: patience.hasEnded(forKnown: group.name))
+            }
+            let known = Set(settlement.stuck.flatMap(\.positions))
             left += settlement.retryPositions.filter { !known.contains($0) }.map { part[part.startIndex + $0] }
             if let reason = settlement.retryReason { note(reason) }
             if settlement.delivered > 0 { noteDelivered(in: selection, settlement) }
@@ -142,23 +138,25 @@ struct Diagnosis: Sendable {
         return left + rest
     }
 
-    /// Adds the events that the tracker itself knows to be stuck; returns their positions in the call.
-    private mutating func addKnown(
-        _ settlement: Settlement,
-        in selection: Delivery,
-        _ position: (Int) -> Int
-    ) -> Set<Int> {
-        for group in settlement.stuck {
-            stuck.append(
-                Stuck(
-                    name: selection.name(at: group.positions[0]),
-                    positions: group.positions.map(position),
-                    reason: group.reason,
-                    isWholeName: group.isWholeName
-                )
+    /// Adds events that were known to be stuck before.
+    private mutating func addKnown(_ groups: [(name: String, positions: [Int])]) {
+        for (name, positions) in groups {
+            guard let reason = patience.stuck.reason(name) else { continue }
+            let isWholeName = patience.stuck.isWholeName(name)
+            add(
+                StuckGroup(name: name, positions: positions, reason: reason, isWholeName: isWholeName),
+                isDue: patience.hasEnded(forKnown: name)
             )
         }
-        return Set(settlement.stuck.flatMap(\.positions))
+    }
+
+    private mutating func add(_ group: StuckGroup, isDue: Bool) {
+        if isDue {
+            parking.append(group)
+        } else {
+            stuck.append(group)
+            retryPositions += group.positions
+        }
     }
 
     /// The positions that fit into one call, at least one.
@@ -190,7 +188,10 @@ struct Diagnosis: Sendable {
         if isOver || reason.code == .unavailable {
             retryPositions += positions
         } else {
-            stuck.append(Stuck(name: name, positions: positions, reason: reason, isWholeName: isWholeName))
+            add(
+                StuckGroup(name: name, positions: positions, reason: reason, isWholeName: isWholeName),
+                isDue: patience.hasEnded(forFound: name)
+            )
         }
     }
 

@@ -5,11 +5,11 @@ import TrackerKit
 /// One broken table or topic does not block its tracker: its events are parked in the quarantine.
 extension TrackerWorker {
     /// Finds the events in the rest of a delivery that are stuck while others are delivered, and parks them.
-    func diagnose(_ delivery: Delivery, turn: Int, stuck: KnownStuck?) async {
+    func diagnose(_ delivery: Delivery, turn: Int, patience: Patience) async {
         let limits = pipeline.deliveryLimits(ofQueue: queue)
-        let diagnosis = await Diagnosis(of: delivery, turn: turn, stuck: stuck, limits: limits, send: send)
-        for stuck in diagnosis.stuck { noteBroken(stuck.name, stuck.reason, isWholeName: stuck.isWholeName) }
-        let parking = diagnosis.stuck.flatMap { stuck in stuck.positions.map { ($0, stuck.reason) } }
+        let diagnosis = await Diagnosis(of: delivery, turn: turn, patience: patience, limits: limits, send: send)
+        for stuck in diagnosis.parking { noteBroken(stuck.name, stuck.reason, isWholeName: stuck.isWholeName) }
+        let parking = diagnosis.parking.flatMap { stuck in stuck.positions.map { ($0, stuck.reason) } }
         let obstacle = await park(parking, of: delivery)
         let unparked = obstacle == nil ? [] : parking.map(\.0)
         await report(
@@ -18,7 +18,8 @@ extension TrackerWorker {
                 refusals: diagnosis.refusals,
                 parked: parking.count - unparked.count,
                 retryPositions: (diagnosis.retryPositions + unparked).sorted(),
-                retryReason: obstacle ?? diagnosis.retryReason ?? .cancelled
+                retryReason: obstacle ?? diagnosis.retryReason ?? .cancelled,
+                stuck: diagnosis.stuck
             ),
             stored: nil
         )
@@ -81,13 +82,12 @@ extension TrackerWorker {
     private func sendAndPark(_ delivery: Delivery) async -> Settlement {
         let settlement = await send(delivery)
         let now = pipeline.clock.now()
-        let stuck = settlement.stuck.map { (name: delivery.name(at: $0.positions[0]), events: $0) }
         let known = pipeline.decide { state, _ in
-            stuck.filter { state.trackers[queue].broken.parksAtOnce($0.name, now: now) }
+            settlement.stuck.filter { state.trackers[queue].broken.parksAtOnce($0.name, now: now) }
         }
-        let parking = known.flatMap { group in group.events.positions.map { ($0, group.events.reason) } }
+        let parking = known.flatMap { group in group.positions.map { ($0, group.reason) } }
         guard !parking.isEmpty, await park(parking, of: delivery) == nil else { return settlement }
-        for (name, events) in known { noteBroken(name, events.reason, isWholeName: events.isWholeName) }
+        for group in known { noteBroken(group.name, group.reason, isWholeName: group.isWholeName) }
         return settlement.parking(Set(parking.map(\.0)), of: delivery)
     }
 
@@ -169,20 +169,14 @@ private struct SortedEvents {
     private var refusals: [DeliveryOutcome.Refusal] = []
     private var retryPositions: [Int] = []
     private var retryReason: TrackerError?
-    private var stuck: [DeliveryOutcome.Stuck] = []
+    private var stuck: [StuckGroup] = []
     private var alreadyStored = 0
 
     /// Notes the outcome of the events at some positions.
     mutating func note(_ settlement: Settlement, of positions: [Int]) {
         parked += settlement.parked
         alreadyStored += settlement.alreadyStored
-        stuck += settlement.stuck.map { group in
-            .init(
-                positions: group.positions.map { positions[$0] },
-                reason: group.reason,
-                isWholeName: group.isWholeName
-            )
-        }
+        stuck += settlement.stuck.map { group in group.at(group.positions.map { positions[$0] }) }
         refusals += settlement.refusals.map { .init(position: positions[$0.position], reason: $0.reason) }
         if let reason = settlement.retryReason { retry(settlement.retryPositions.map { positions[$0] }, reason) }
     }

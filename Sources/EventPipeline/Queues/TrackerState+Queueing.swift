@@ -179,20 +179,14 @@ extension TrackerState {
         return pause(before: .reading, because: nil, retry: retry, now: now, jitter: jitter)
     }
 
-    /// Notes whether the events to retry are those that the tracker does not accept although it accepts others.
+    /// Notes which of the events to retry are stuck.
     private mutating func noteStuck(_ settlement: Settlement, now: Duration) {
-        let count = settlement.retryPositions.count
-        if !settlement.stuck.isEmpty {
-            stuckSince = stuckSince ?? now
-        } else if count == 0 || settlement.delivered > 0 {
-            stuckSince = nil
-        }
-        if !settlement.stuck.isEmpty {
-            let isAll = settlement.stuck.reduce(0) { $0 + $1.positions.count } == count
-            stuck = isAll ? (count, settlement.stuck.allSatisfy(\.isWholeName) ? .wholeNames : .events) : nil
-        } else if let known = stuck {
-            // Fewer of the same events are left; any other event that fails is not known to be stuck.
-            stuck = count > 0 && count <= known.count ? (count, known.kind) : nil
+        if settlement.delivered > 0 || !settlement.stuck.isEmpty {
+            stuck.replace(with: settlement.stuck, now: now)
+        } else if let rest = settlement.retry, let reason = settlement.retryReason {
+            stuck.keep(Set(rest.map(\.name)), failing: reason)
+        } else {
+            stuck = StuckEvents()
         }
     }
 

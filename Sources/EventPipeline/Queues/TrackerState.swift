@@ -11,8 +11,8 @@ package enum WorkerStep: Sendable {
     case deliverAgain(Delivery)
     /// Find out which events of a remainder keep the others from being delivered; `turn` grows with each attempt.
     ///
-    /// `stuck` is not `nil` if the tracker accepted others when it did not accept these.
-    case diagnose(Delivery, turn: Int, stuck: KnownStuck?)
+    /// Those that have been stuck for as long as `patience` says are parked.
+    case diagnose(Delivery, turn: Int, patience: Patience)
     /// Read the events with numbers from `from` up to and excluding `to` from the journal, then report the result.
     case readJournal(from: UInt64, to: UInt64)
     /// Set a timer for this time, and ask again.
@@ -23,12 +23,20 @@ package enum WorkerStep: Sendable {
     case end(stopsTracker: Bool)
 }
 
-/// What a tracker has said about events that it did not accept although it accepted others.
-package enum KnownStuck: Sendable, Equatable {
-    /// Some of their names' events are not accepted.
-    case events
-    /// None of their names' events is accepted.
-    case wholeNames
+/// Which of the events that a diagnosis finds have waited for long enough to be parked.
+package struct Patience: Sendable {
+    /// The events that are known to be stuck.
+    let stuck: StuckEvents
+    /// Events that have been stuck since this time, or for longer, are parked.
+    let end: Duration
+    /// The names of events that have failed for as long, although nothing has shown yet that they are stuck.
+    let failing: Set<String>
+
+    /// Whether it has ended for events of which the tracker said itself that they are stuck.
+    func hasEnded(forKnown name: String) -> Bool { stuck.since(name).map { $0 <= end } ?? false }
+
+    /// Whether it has ended for events that were found by sending them alone.
+    func hasEnded(forFound name: String) -> Bool { failing.contains(name) || hasEnded(forKnown: name) }
 }
 
 /// One tracker's queue, and the decisions of its worker.
@@ -135,10 +143,8 @@ package struct TrackerState: Sendable {
     var failure: TrackerError?
     /// When the first of these failures happened.
     var failingSince: Duration?
-    /// Since when some of the events to retry are stuck, whatever else is delivered meanwhile.
-    var stuckSince: Duration?
-    /// The events to retry, if all of them are stuck.
-    var stuck: (count: Int, kind: KnownStuck)?
+    /// Those of the events to retry that are stuck, whatever else is delivered meanwhile.
+    var stuck = StuckEvents()
     /// Whether `start` has succeeded at least once.
     var hasStarted = false
     /// Whether the plan was replaced since the tracker was started.
@@ -269,14 +275,15 @@ extension TrackerState {
             return stepWhenReady(urgency, published: published, now: now)
         case .delivery(let remainder):
             if now < until { return wait(until: until) }
-            return isDiagnosisDue(now: now) ? diagnose(remainder, published: published) : deliverAgain(remainder)
+            return isDiagnosisDue(now: now)
+                ? diagnose(remainder, published: published, now: now) : deliverAgain(remainder)
         }
     }
 
     private mutating func deliverAgain(_ remainder: Remainder) -> WorkerStep {
         var remainder = remainder
         // The events behind those that are stuck do not wait for them.
-        if stuck != nil {
+        if stuck.contains(remainder.delivery) {
             let slices = queue.take(besides: remainder.delivery)
             if !slices.isEmpty { append(slices, to: &remainder) }
         }
@@ -293,15 +300,16 @@ extension TrackerState {
     /// When a diagnosis of the events that fail is due; `nil` for never.
     var parkingTime: Duration? {
         guard let parkAfter, let failingSince else { return nil }
-        return (stuckSince ?? failingSince) + parkAfter
+        return (stuck.since ?? failingSince) + parkAfter
     }
 
     /// Begins a diagnosis of the remainder of a delivery.
     ///
     /// If all its events have the same name, events of other names are needed to tell a broken table from an outage. They are taken
     /// from the queue and then from the journal, within the queue's limits.
-    private mutating func diagnose(_ remainder: Remainder, published: UInt64) -> WorkerStep {
+    private mutating func diagnose(_ remainder: Remainder, published: UInt64, now: Duration) -> WorkerStep {
         var remainder = remainder
+        let patience = patience(with: remainder.delivery, now: now)
         var names = NameSearch(except: broken)
         names.look(through: remainder.delivery.slices)
         while !names.hasFoundSeveral, queue.mayHold(remainder.delivery) {
@@ -316,11 +324,14 @@ extension TrackerState {
         }
         statistics.retried += remainder.delivery.count
         phase = .delivering(remainder.inFlight)
-        return .diagnose(
-            remainder.delivery,
-            turn: failures,
-            stuck: stuck.flatMap { remainder.delivery.count <= $0.count ? $0.kind : nil }
-        )
+        return .diagnose(remainder.delivery, turn: failures, patience: patience)
+    }
+
+    /// The patience with the events of a delivery that is due for a diagnosis.
+    private func patience(with delivery: Delivery, now: Duration) -> Patience {
+        let end = now - (parkAfter ?? .zero)
+        let names = failingSince.map { $0 <= end } == true ? Set(delivery.map(\.name)) : []
+        return Patience(stuck: stuck, end: end, failing: names.filter { stuck.since($0) == nil })
     }
 
     /// Adds slices that were just taken from the queue to the rest of a delivery.
@@ -376,5 +387,12 @@ extension TrackerState {
         if timer == time { return .wait }
         timer = time
         return .setTimer(time)
+    }
+}
+
+extension StuckEvents {
+    /// Whether all events of a delivery can be ones that are stuck.
+    func contains(_ delivery: Delivery) -> Bool {
+        since != nil && delivery.positionsByName().allSatisfy { contains($0.positions.count, of: $0.name) }
     }
 }

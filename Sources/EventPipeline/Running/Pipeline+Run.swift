@@ -88,6 +88,8 @@ extension Pipeline {
         let maintaining = journal.map { journal in
             Task { await JournalMaintenance(pipeline: self, journal: journal).run() }
         }
+        let expiring = Task { [quarantine] in await quarantine.keepRemovingExpired() }
+        defer { expiring.cancel() }
         let supervision = Task { await supervise(workers, maintaining) }
         let leftBehind = await withTaskCancellationHandler {
             await withGracefulShutdownHandler {

@@ -21,7 +21,7 @@ package struct Settlement: Sendable {
     /// Why they are retried.
     package let retryReason: TrackerError?
     /// Those of the events to retry that are known to be stuck.
-    package let stuck: [DeliveryOutcome.Stuck]
+    package let stuck: [StuckGroup]
     /// How many positions were invalid.
     package let invalidPositions: Int
 
@@ -44,7 +44,12 @@ package struct Settlement: Sendable {
             refusals: refusals,
             retryPositions: positions,
             retryReason: outcome.retry?.reason,
-            stuck: (outcome.retry?.stuck ?? []).filter { retried.isSuperset(of: $0.positions) },
+            stuck: (outcome.retry?.stuck ?? []).filter { retried.isSuperset(of: $0.positions) }.flatMap { group in
+                // One name each, as the contract says, whatever the tracker does.
+                delivery.positionsByName(of: group.positions).map { name, positions in
+                    StuckGroup(name: name, positions: positions, reason: group.reason, isWholeName: group.isWholeName)
+                }
+            },
             invalidPositions: check.outside + check.repeated
         )
     }
@@ -59,11 +64,7 @@ package struct Settlement: Sendable {
             retryPositions: retryPositions.filter { !positions.contains($0) },
             retryReason: retryReason,
             stuck: stuck.map { group in
-                DeliveryOutcome.Stuck(
-                    positions: group.positions.filter { !positions.contains($0) },
-                    reason: group.reason,
-                    isWholeName: group.isWholeName
-                )
+                group.at(group.positions.filter { !positions.contains($0) })
             },
             invalidPositions: invalidPositions
         )
@@ -77,7 +78,7 @@ package struct Settlement: Sendable {
         parked: Int = 0,
         retryPositions: [Int],
         retryReason: TrackerError?,
-        stuck: [DeliveryOutcome.Stuck] = [],
+        stuck: [StuckGroup] = [],
         invalidPositions: Int = 0
     ) {
         delivered = delivery.count - refusals.count - parked - retryPositions.count

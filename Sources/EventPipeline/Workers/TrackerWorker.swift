@@ -23,9 +23,11 @@ struct TrackerWorker: Sendable {
                 case .deliverAgain(let delivery):
                     pipeline.metrics[queue].retried(delivery.count)
                     await deliver(delivery)
-                case .diagnose(let delivery, let turn, let stuck):
+                case .diagnose(let delivery, let turn, let patience):
                     pipeline.metrics[queue].retried(delivery.count)
-                    await adapting(delivery) { delivery in await diagnose(delivery, turn: turn, stuck: stuck) }
+                    await adapting(delivery) { delivery in
+                        await diagnose(delivery, turn: turn, patience: patience)
+                    }
                 case .readJournal(let from, let to):
                     await readJournal(from: from, to: to)
                 case .setTimer(let time):

@@ -91,7 +91,7 @@ final class GroupOffsetDestination: LoadDestination {
         self.progress.withLock { $0[partition.number] = progress }
         if let failure { return BatchReport(outcome: .failed, error: failure) }
         return BatchReport(
-            outcome: .committed(end: end, isBroken: false, wait: records.waiting?.time),
+            outcome: .committed(end: end, wait: records.waiting?.time),
             loaded: records.events.count + records.rejections.count - refused,
             refused: refused
         )
@@ -137,7 +137,7 @@ final class GroupOffsetDestination: LoadDestination {
                 reason = cause
                 continue
             }
-            if stuck != nil, cause.isOutage, isDue(name, left, progress),
+            if stuck != nil, cause.isOutage || !left.reason.isLike(cause), isDue(name, left, progress),
                 !parking.withLock({ $0.hasAccepted(since: left.since) })
             {
                 // The destination may have become unavailable since it accepted others.
@@ -145,7 +145,8 @@ final class GroupOffsetDestination: LoadDestination {
                     progress.delivered.formUnion(indices.map { records.sources[$0].offset })
                     continue
                 }
-                guard parking.withLock({ $0.hasAccepted(since: again.since) }) else {
+                let isAsBefore = !cause.isOutage && again.reason.isLike(cause)
+                guard isAsBefore || parking.withLock({ $0.hasAccepted(since: again.since) }) else {
                     return wait(for: again, &progress)
                 }
                 rest = again.events[name] ?? []

@@ -2,15 +2,33 @@ import EventModel
 import EventQuarantine
 import EventValidation
 import SluiceKafka
+import Synchronization
 import TrackerKit
 
 /// A tracker that stores positions and refused records in the transaction that loads the events.
-struct TransactionalDestination: LoadDestination {
+final class TransactionalDestination: LoadDestination {
     let tracker: any PartitionTracker
     /// The name of the process, for operators.
     let owner: String
     let planVersion: String?
     let now: @Sendable () -> Timestamp
+    private let clock: RelativeClock
+    /// When the latest delivery began in which the tracker accepted an event, of any partition.
+    private let acceptedAt = Mutex<Duration?>(nil)
+
+    init(
+        tracker: any PartitionTracker,
+        owner: String,
+        planVersion: String?,
+        clock: RelativeClock,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.tracker = tracker
+        self.owner = owner
+        self.planVersion = planVersion
+        self.clock = clock
+        self.now = now
+    }
 
     var storesPositions: Bool { true }
 
@@ -38,6 +56,7 @@ struct TransactionalDestination: LoadDestination {
 
     func load(_ records: CheckedRecords, of batch: Batch, in partition: LoadedPartition) async -> BatchReport {
         let time = now()
+        let began = clock.now()
         let end = records.end(of: batch)
         let delivery = PartitionDelivery(
             partition: partition,
@@ -49,19 +68,22 @@ struct TransactionalDestination: LoadDestination {
             refused: records.rejections.map { record, rejection in
                 RefusedRecord(record: record.copy, verdict: verdict(on: rejection, at: time))
             },
-            refusesBrokenEvents: batch.refusesBrokenEvents,
+            refusing: batch.refusing,
+            acceptsOthers: batch.brokenAt.map { hasAccepted(since: $0) } ?? false,
             refuse: { position, reason in
                 RefusedRecord(
                     record: records.sources[position].copy,
-                    verdict: verdict(onEventAt: position, of: records.events, reason, at: time)
+                    verdict: self.verdict(onEventAt: position, of: records.events, reason, at: time)
                 )
             }
         )
         switch await tracker.load(delivery) {
-        case .committed(let refused, let broken):
+        case .committed(let refused, let broken, _):
+            let loaded = records.events.count + records.rejections.count - refused
+            if loaded > 0 { acceptedAt.withLock { $0 = max($0 ?? began, began) } }
             return BatchReport(
-                outcome: .committed(end: end, isBroken: broken > 0, wait: records.waiting?.time),
-                loaded: records.events.count + records.rejections.count - refused,
+                outcome: .committed(end: end, broken: broken, wait: records.waiting?.time),
+                loaded: loaded,
                 refused: refused,
                 refusal: records.rejections.first?.rejection.violations.first.map { "\($0.code) at \($0.path)" }
             )
@@ -69,11 +91,15 @@ struct TransactionalDestination: LoadDestination {
         case .unknown(let error): return BatchReport(outcome: .unknown, error: error)
         case .tooLarge(let error): return BatchReport(outcome: .tooLarge, error: error)
         case .refusedFull(let limit): return BatchReport(outcome: .refusedFull(limit: limit))
-        case .broken(let error): return BatchReport(outcome: .broken, error: error)
+        case .broken(let tables, let acceptsOthers, let error):
+            return BatchReport(outcome: .broken(tables, acceptsOthers: acceptsOthers), error: error)
         case .failed(let error):
             return BatchReport(outcome: error.code == .timeout ? .timedOut : .failed, error: error)
         }
     }
+
+    /// Whether the tracker has accepted an event in a delivery that began at this time or later.
+    private func hasAccepted(since time: Duration) -> Bool { acceptedAt.withLock { $0.map { $0 >= time } ?? false } }
 
     private func verdict(on rejection: Rejection, at time: Timestamp) -> String {
         QuarantineLine.verdict(on: rejection, undeliveredBy: tracker.name, at: time, planVersion: planVersion)

@@ -26,8 +26,11 @@ extension PartitionLoad {
         package let end: Int64
         /// The records, by ascending offsets; may be empty, if the offsets between belong to no records.
         package let records: [Record]
-        /// Whether events of a part of the destination that accepts nothing are refused; otherwise nothing is committed then.
-        package let refusesBrokenEvents: Bool
+        /// The parts of the destination whose events are refused if they accept nothing; if another part accepts nothing, nothing is
+        /// committed.
+        package let refusing: Set<String>
+        /// When the first of them last accepted nothing; `nil` if there are none.
+        package let brokenAt: Duration?
     }
 
     /// What the next operation needs.

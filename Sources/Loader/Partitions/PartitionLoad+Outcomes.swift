@@ -25,18 +25,19 @@ extension PartitionLoad {
 
     /// The outcome of a batch.
     package enum LoadOutcome: Sendable {
-        /// The records before `end` are committed; `isBroken` says whether events were refused because their part of the destination
-        /// accepts nothing.
+        /// The records before `end` are committed; `broken` are the parts of the destination that accept nothing, whose events were
+        /// refused.
         ///
         /// If `wait` is not `nil`, the record at `end` may be valid under a plan that this loader does not have; it is tried again
         /// after this time. It may be the batch's first one, and then nothing is committed.
-        case committed(end: Int64, isBroken: Bool, wait: Duration? = nil)
+        case committed(end: Int64, broken: Set<String> = [], wait: Duration? = nil)
         /// The stored position or epoch is another one, so nothing is committed.
         case superseded
         /// It is unknown whether the batch is committed.
         case unknown
-        /// Only a part of the destination accepts nothing, so nothing is committed.
-        case broken
+        /// These parts of the destination accept nothing, so nothing is committed. If it does not accept others either, it may be
+        /// unavailable.
+        case broken(Set<String>, acceptsOthers: Bool)
         /// There was not enough time, so nothing is committed; a smaller batch helps.
         case tooLarge
         /// The destination would keep more refused records than it may, so nothing is committed; a smaller batch may help.

@@ -59,8 +59,8 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
     private var pausesUntil: Duration = .zero
     /// The record that waits for a loader with its plan, and until when.
     private var otherPlan: (offset: Int64, until: Duration)?
-    /// Since when a part of the destination accepts nothing, and when that was last noticed.
-    private var broken: (since: Duration, noticed: Duration)?
+    /// Since when parts of the destination accept nothing while others do, and when that was last noticed, by part.
+    private var broken: [String: (since: Duration, noticed: Duration)] = [:]
     /// How many records the next batch has at most.
     private var batchRecords: Int
     /// How many refused records the destination keeps, if it takes no more.
@@ -174,12 +174,14 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         // The offsets before the next record are skipped together with the records before them.
         let end = taken.count == buffer.count ? expected : buffer[taken.count].offset
         guard end > next else { return nil }
+        let refusing = broken.filter { isStillBroken($0.key, now: now) && now >= $0.value.since + limits.patience }
         return Batch(
             epoch: epoch ?? 0,
             start: next,
             end: end,
             records: taken,
-            refusesBrokenEvents: isStillBroken(now: now) && broken.map { now >= $0.since + limits.patience } ?? false
+            refusing: Set(refusing.keys),
+            brokenAt: refusing.values.map(\.noticed).min()
         )
     }
 
@@ -251,10 +253,10 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         var outcome = outcome
         // There may be room for the refused records of a part, which would otherwise wait for room for all of them.
         if case .refusedFull = outcome, batch.records.count > 1 { outcome = .tooLarge }
-        let brokenSince = isStillBroken(now: now) ? broken?.since ?? now : now
+        let brokenBefore = broken.filter { isStillBroken($0.key, now: now) }
         let isOurs = end(now: now, failed: outcome.isFailure)
         switch outcome {
-        case .committed(let end, let isBroken, let wait):
+        case .committed(let end, let parts, let wait):
             commit(before: end)
             if end > batch.start {
                 failures = 0
@@ -263,19 +265,19 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
                 batchRecords = min(limits.batchRecords, batchRecords + max(1, limits.batchRecords / 20))
                 refusedLimit = nil
             }
-            if isBroken {
-                broken = (brokenSince, now)
-            } else if end > batch.start, !batch.refusesBrokenEvents || !isStillBroken(now: now) {
-                broken = nil
-            }
+            // A part whose events are refused is not repaired by a batch without any.
+            if end > batch.start { broken = brokenBefore.filter { batch.refusing.contains($0.key) } }
+            for part in parts { broken[part] = (brokenBefore[part]?.since ?? now, now) }
             otherPlan = wait.map { (end, now + $0) }
         case .superseded, .unknown:
             isConfirming = false
             if isOurs { phase = .renewing }
-        case .broken:
-            broken = (brokenSince, now)
-            // The records behind it wait no longer than necessary.
-            if now < brokenSince + limits.patience { pausesUntil = min(pausesUntil, brokenSince + limits.patience) }
+        case .broken(let parts, let acceptsOthers):
+            for part in parts { broken[part] = (acceptsOthers ? brokenBefore[part]?.since ?? now : now, now) }
+            // The records behind them wait no longer than necessary.
+            if let due = parts.compactMap({ broken[$0]?.since }).max().map({ $0 + limits.patience }), now < due {
+                pausesUntil = min(pausesUntil, due)
+            }
         case .tooLarge, .timedOut: batchRecords = max(1, min(batchRecords, batch.records.count) / 2)
         case .refusedFull(let limit): refusedLimit = limit
         case .failed: break
@@ -285,8 +287,8 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
     }
 
     /// Whether a part of the destination is expected to accept nothing: batches without events for it do not show that it is repaired.
-    private func isStillBroken(now: Duration) -> Bool {
-        broken.map { failures > 0 || now < $0.noticed + limits.brokenMemory } ?? false
+    private func isStillBroken(_ part: String, now: Duration) -> Bool {
+        broken[part].map { failures > 0 || now < $0.noticed + limits.brokenMemory } ?? false
     }
 
     /// Drops what exceeds the limit of a partition that is held up; Kafka has to send it again.

@@ -29,7 +29,13 @@ package struct BatchLoading: Sendable {
         let planVersion = catalog.plan.version
         destination =
             if let tracker = tracker as? any PartitionTracker {
-                TransactionalDestination(tracker: tracker, owner: owner, planVersion: planVersion, now: now)
+                TransactionalDestination(
+                    tracker: tracker,
+                    owner: owner,
+                    planVersion: planVersion,
+                    clock: clock,
+                    now: now
+                )
             } else {
                 GroupOffsetDestination(
                     tracker,
@@ -52,7 +58,7 @@ package struct BatchLoading: Sendable {
         }
         if let waiting = records.waiting, waiting.offset == batch.start {
             // Nothing comes before it.
-            return BatchReport(outcome: .committed(end: batch.start, isBroken: false, wait: waiting.time))
+            return BatchReport(outcome: .committed(end: batch.start, wait: waiting.time))
         }
         var report = await destination.load(records, of: batch, in: partition)
         if case .committed = report.outcome { report.lastTimestamp = records.last?.timestamp }

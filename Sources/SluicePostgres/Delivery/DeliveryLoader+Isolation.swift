@@ -40,14 +40,19 @@ extension DeliveryLoader {
     ) throws(PostgresFailure) {
         do throws(PostgresFailure) {
             try createStagingTable(of: group)
-            try connection.execute(
-                RowSearch(of: group.target).create(key: known.key(of: group.target.table) ?? []),
-                limit
-            )
+            try createSearch(of: group.target)
         } catch {
             guard error.source == .server, connection.isSettled else { throw error }
             report.leave(group.positions, of: group, because: TrackerError(error, table: group.target.table.sqlName))
         }
+    }
+
+    /// Creates the function that searches a table's rows, unless the session has it.
+    private func createSearch(of target: LoadTarget) throws(PostgresFailure) {
+        let key = known.key(of: target.table) ?? []
+        guard connection.searchKeys[target.number] != key else { return }
+        try connection.execute(RowSearch(of: target).create(key: key), limit)
+        connection.searchKeys[target.number] = key
     }
 
     /// Loads the rows of one table, and finds those that it does not accept.
@@ -83,12 +88,14 @@ extension DeliveryLoader {
                 result = try search(part, of: group, until: deadline, &isStaged)
             }
             if let failure {
-                if isStaged, failure.sqlState != "57014" || part.count == 1 {
+                if isStaged {
+                    // The search has found no single rows, for example because the first ones hung until the deadline.
+                    let hasHung = failure.sqlState == "57014"
                     report.leave(
                         part,
                         of: group,
                         because: TrackerError(failure, table: table),
-                        isWholeTable: part.count == group.positions.count
+                        isWholeTable: part.count == group.positions.count && (!hasHung || part.count >= Self.samples)
                     )
                 } else if part.count <= 1 {
                     failures += part.map { ($0, failure) }
@@ -140,7 +147,7 @@ extension DeliveryLoader {
     }
 
     /// How long the last part of a search may take.
-    private static let lastPartTime = Duration.seconds(2)
+    private static let lastPartTime = Duration.seconds(1)
 
     /// How many rows of a table have to fail alone, and none to be accepted, before the table counts as broken.
     private static let samples = 4
@@ -155,7 +162,8 @@ extension DeliveryLoader {
         hasAccepted: Bool,
         _ report: inout LoadReport
     ) {
-        var stuck: [TrackerError.Code: (positions: [Int], reason: TrackerError)] = [:]
+        // By the whole reason, because the code of the server is in it.
+        var stuck: [String: (positions: [Int], reason: TrackerError)] = [:]
         for (position, failure) in failures {
             let isOfData = [.refused, .duplicate].contains(PostgresErrorClass(failure))
             let isRefused = isOfData || hasAccepted && !PostgresErrorClass.mayPass(failure)
@@ -165,7 +173,7 @@ extension DeliveryLoader {
                 report.refusalKinds[kind, default: 0] += 1
             } else {
                 let reason = TrackerError(failure, table: group.target.table.sqlName)
-                stuck[reason.code, default: ([], reason)].positions.append(position)
+                stuck[reason.description, default: ([], reason)].positions.append(position)
             }
         }
         let count = stuck.values.reduce(0) { $0 + $1.positions.count }

@@ -18,6 +18,8 @@ struct DeliveryLoader {
     let sender: RowSender
     let known: KnownTables
     let limit: WaitLimit
+    /// How long each statement may take while all rows are loaded or none: a row or a table that hangs is then searched for.
+    let statementTimeout: Duration
 
     /// Loads the rows.
     func load(_ mode: Mode) throws(PostgresFailure) -> LoadReport {
@@ -90,7 +92,9 @@ struct DeliveryLoader {
     /// Begins the transaction, and checks that it may store what it stores besides the rows.
     func begin() throws(PostgresFailure) {
         connection.hasSentCommit = false
-        let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+        let begin = """
+            BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = \(statementTimeout.milliseconds)
+            """
         guard let record else {
             try connection.execute(begin, limit)
             return

@@ -18,8 +18,8 @@ struct LoadReport: Sendable {
     enum Abandonment: Sendable {
         /// There was not enough time to find all rejected rows.
         case unsettled
-        /// Some rows are stuck.
-        case stuck(TrackerError)
+        /// Some rows are stuck; whether other rows were accepted.
+        case stuck(TrackerError, acceptsOthers: Bool)
         /// No more refused records may be kept.
         case refusedFull
     }

@@ -1,9 +1,13 @@
 import TrackerKit
 
 extension PostgresSession {
+    /// The time limit of each statement that loads all rows or none, in milliseconds for a healthy server.
+    ///
+    /// Together with the search, it leaves the rows of other tables at most ten seconds late.
+    private static let statementTime = Duration.seconds(4)
     /// The time limit of the search for rejected rows, after which the loaded rows are committed and the rest is
     /// retried.
-    private static let isolationTime = Duration.seconds(5)
+    private static let isolationTime = Duration.seconds(4)
     /// How long that search waits for locked tables, all of them together.
     private static let isolationLockTime = Duration.seconds(1)
 
@@ -52,7 +56,7 @@ extension PostgresSession {
         let deadline = ContinuousClock.now + min(Self.isolationTime, configuration.deliveryTimeout / 2)
         // The waits for locked tables together must leave time for the other tables.
         let lockTimeout = min(lockTimeout, Self.isolationLockTime / max(1, rows.groups.count))
-        let report: LoadReport
+        var report: LoadReport
         do {
             report = try attempt(.isolating(until: deadline, lockTimeout: lockTimeout))
         } catch {
@@ -60,13 +64,20 @@ extension PostgresSession {
             if [.unavailable, .misconfigured, .notPrepared].contains(PostgresErrorClass(error)) { close() }
             throw error
         }
-        refusalLog.note(report.refusalKinds, tracker: configuration.name, to: logger)
+        if report.abandonment == nil {
+            refusalLog.note(report.refusalKinds, tracker: configuration.name, to: logger)
+        }
         note(report)
-        let isWithoutEvidence = !report.hasAccepted && report.refused.isEmpty && !report.isWhole
+        // Stuck rows that are kept in the transaction are settled, because something else has shown that they are at fault.
+        let isWithoutEvidence =
+            !report.hasAccepted && report.refused.isEmpty && !report.isWhole && report.keptStuck == 0
         if let failure, isWithoutEvidence, PostgresErrorClass(failure) == .unavailable {
             // The server may have become a standby; a conflict of transactions says nothing of the kind.
-            if failure.sqlState?.hasPrefix("40") != true { close() }
-            throw failure
+            if failure.sqlState?.hasPrefix("40") == true { throw failure }
+            close()
+            guard case .stuck = report.abandonment else { throw failure }
+            // The tables may be the only ones that are full, for example.
+            report.abandonment = .stuck(TrackerError(failure), acceptsOthers: false)
         }
         return report
     }
@@ -136,7 +147,8 @@ extension PostgresSession {
             record: record,
             sender: sender,
             known: known,
-            limit: limit
+            limit: limit,
+            statementTimeout: min(Self.statementTime, configuration.deliveryTimeout / 4)
         )
     }
 

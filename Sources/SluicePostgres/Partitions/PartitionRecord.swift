@@ -18,9 +18,12 @@ struct PartitionRecord: TransactionRecord {
             report.abandonment = .unsettled
             return nil
         }
-        if let stuck = report.stuck.first, try !mayRefuseStuckEvents(report, loader) {
-            report.abandonment = .stuck(stuck.reason)
-            return nil
+        if let stuck = report.stuck.first {
+            let acceptsOthers = try acceptsOthers(report, loader)
+            guard acceptsOthers, delivery.refusing.isSuperset(of: report.stuck.map(\.table)) else {
+                report.abandonment = .stuck(stuck.reason, acceptsOthers: acceptsOthers)
+                return nil
+            }
         }
         let events = refusedEvents(report, loader.sender.defects)
         let refused = delivery.refused + events.map(\.record)
@@ -33,22 +36,18 @@ struct PartitionRecord: TransactionRecord {
         return offsets.advance(delivery)
     }
 
-    /// Whether stuck events may be refused: only if another event is accepted.
+    /// Whether the stuck events are at fault, and not the server: it accepts others.
     ///
-    /// Otherwise it is an outage and not the fault of the events. Without another event in the delivery, the schema is inspected if
-    /// the stuck ones wait for an operator: it is enough if another table of the plan is as the plan needs it.
-    private func mayRefuseStuckEvents(
-        _ report: LoadReport,
-        _ loader: DeliveryLoader
-    ) throws(PostgresFailure) -> Bool {
-        guard delivery.refusesBrokenEvents else { return false }
-        if report.hasAccepted { return true }
-        guard report.stuck.allSatisfy({ !$0.reason.isRetryable }) else { return false }
+    /// Without any, the schema shows it if each table of stuck events differs from what the plan needs, and another table does not.
+    private func acceptsOthers(_ report: LoadReport, _ loader: DeliveryLoader) throws(PostgresFailure) -> Bool {
+        if report.hasAccepted || delivery.acceptsOthers { return true }
         let stuck = Set(report.stuck.map(\.table))
-        let others = loader.rows.catalogTargets.joined().map(\.table).filter { !stuck.contains($0.name) }
+        let tables = loader.rows.catalogTargets.joined().map(\.table)
+        let others = tables.filter { !stuck.contains($0.name) }
         let present = try loader.inspect()
         guard SchemaInspection(of: present, for: others).obstacles.isEmpty else { return false }
-        return others.contains { SchemaInspection.reason(against: $0, in: present) == nil }
+        func isBroken(_ table: EventTable) -> Bool { SchemaInspection.reason(against: table, in: present) != nil }
+        return others.contains { !isBroken($0) } && tables.filter { stuck.contains($0.name) }.allSatisfy(isBroken)
     }
 
     /// The records of the events that are not loaded, in the order of their positions, and whether they are stuck.

@@ -48,9 +48,15 @@ extension PostgresSession {
 
     private func outcome(_ report: LoadReport) -> PartitionOutcome {
         switch report.abandonment {
-        case nil: .committed(refused: report.keptRefusals, broken: report.keptStuck)
+        case nil:
+            .committed(
+                refused: report.keptRefusals,
+                broken: Set(report.stuck.map(\.table)),
+                stuck: report.keptStuck
+            )
         case .unsettled: .tooLarge(.isolationUnfinished)
-        case .stuck(let reason): .broken(reason)
+        case .stuck(let reason, let acceptsOthers):
+            .broken(Set(report.stuck.map(\.table)), acceptsOthers: acceptsOthers, reason)
         case .refusedFull: .refusedFull(limit: configuration.maximumRefused)
         }
     }

@@ -13,9 +13,10 @@ package struct PartitionDelivery: Sendable {
     package let events: Delivery
     /// The records that do not follow the plan.
     package let refused: [RefusedRecord]
-    /// Whether the events of a table that accepts none are refused if another table accepts its own; otherwise nothing is loaded
-    /// then.
-    package let refusesBrokenEvents: Bool
+    /// The tables whose events are refused if they accept none while others do; if another table accepts none, nothing is loaded.
+    package let refusing: Set<String>
+    /// Whether the destination has accepted events of other deliveries since one of these tables last accepted none.
+    package let acceptsOthers: Bool
     /// Makes the refused record of the event at a position of `events`.
     package let refuse: @Sendable (_ position: Int, _ reason: RefusalReason) -> RefusedRecord
 
@@ -27,7 +28,8 @@ package struct PartitionDelivery: Sendable {
         lastRecord: RecordNote?,
         events: Delivery,
         refused: [RefusedRecord],
-        refusesBrokenEvents: Bool,
+        refusing: Set<String>,
+        acceptsOthers: Bool = false,
         refuse: @escaping @Sendable (_ position: Int, _ reason: RefusalReason) -> RefusedRecord
     ) {
         self.partition = partition
@@ -37,7 +39,8 @@ package struct PartitionDelivery: Sendable {
         self.lastRecord = lastRecord
         self.events = events
         self.refused = refused
-        self.refusesBrokenEvents = refusesBrokenEvents
+        self.refusing = refusing
+        self.acceptsOthers = acceptsOthers
         self.refuse = refuse
     }
 }
@@ -90,9 +93,9 @@ package enum RefusalReason: Sendable, Hashable {
 
 /// The outcome of a delivery of a partition.
 package enum PartitionOutcome: Sendable {
-    /// Everything is committed: the events, the position, and the refused records. `refused` is their number, and `broken` the number
-    /// of valid events among them whose part of the destination accepts nothing.
-    case committed(refused: Int, broken: Int)
+    /// Everything is committed: the events, the position, and the refused records. `refused` is their number, `stuck` the number of
+    /// valid events among them whose table accepts nothing, and `broken` are these tables.
+    case committed(refused: Int, broken: Set<String>, stuck: Int)
     /// The stored position or epoch is another one, so nothing is committed.
     case superseded
     /// It is unknown whether the transaction is committed.
@@ -101,8 +104,9 @@ package enum PartitionOutcome: Sendable {
     case tooLarge(TrackerError)
     /// More refused records than this limit would be kept, so nothing is committed. A smaller delivery may have fewer.
     case refusedFull(limit: Int)
-    /// Some or all of the destination's tables accept nothing; nothing is committed, and the delivery can be tried again.
-    case broken(TrackerError)
+    /// These tables accept nothing; nothing is committed, and the delivery can be tried again. `acceptsOthers` says whether the
+    /// destination accepts other events; if it does not, it may be unavailable.
+    case broken(Set<String>, acceptsOthers: Bool, TrackerError)
     /// Nothing is committed, and the delivery can be tried again.
     case failed(TrackerError)
 }

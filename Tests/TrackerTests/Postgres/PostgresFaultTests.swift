@@ -129,14 +129,14 @@ struct PostgresFaultTests {
                     lastRecord: nil,
                     events: try fixture.delivery(events),
                     refused: [],
-                    refusesBrokenEvents: refusesBrokenEvents,
+                    refusing: refusesBrokenEvents ? ["bought", "seen"] : [],
                     refuse: { position, _ in PartitionFixture.record(Int64(position), #"{"code":"refused"}"#) }
                 )
             )
         }
         #expect(try await load(refusesBrokenEvents: false).words == "broken")
         #expect(try await fixture.count("analytics.seen") == 0)
-        guard case .committed(let refused, let stuck) = try await load(refusesBrokenEvents: true) else {
+        guard case .committed(let refused, _, let stuck) = try await load(refusesBrokenEvents: true) else {
             Issue.record("the records are not loaded")
             return
         }
@@ -168,6 +168,26 @@ struct PostgresFaultTests {
         #expect(stuck.map(\.isWholeName) == [false])
         #expect(try await fixture.count("analytics.bought") == 1999)
         #expect(try await fixture.count("analytics.seen") == 1)
+    }
+
+    @Test("a table that does not answer is stuck, and the rows of others are delivered with the same call")
+    func hangingTable() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        try await fixture.database.run(
+            """
+            CREATE FUNCTION public.hang() RETURNS trigger LANGUAGE plpgsql AS
+                $$BEGIN PERFORM pg_sleep(3600); RETURN NEW; END$$;
+            CREATE TRIGGER hang BEFORE INSERT ON analytics.bought FOR EACH ROW EXECUTE FUNCTION public.hang()
+            """
+        )
+        let events = (0..<10).map { Self.bought($0, "") } + (10..<20).map(Self.seen)
+        let outcome = await fixture.tracker.deliver(try fixture.delivery(events))
+        #expect(outcome.retry?.positions == Array(0..<10))
+        let stuck = try #require(outcome.retry?.stuck)
+        #expect(stuck.map(\.positions) == [Array(0..<10)])
+        #expect(stuck.map(\.reason.code) == [.timeout])
+        #expect(stuck.allSatisfy { $0.isWholeName })
+        #expect(try await fixture.count("analytics.seen") == 10)
     }
 
     @Test("if a connection answers but nothing is accepted, no event is stuck")

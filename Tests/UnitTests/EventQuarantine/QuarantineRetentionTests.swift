@@ -1,5 +1,6 @@
 import EventJournal
 import EventModel
+import EventPipeline
 import EventQuarantine
 import EventValidation
 import Foundation
@@ -9,7 +10,7 @@ import SluiceTesting
 import Testing
 import TrackerKit
 
-@Suite("The age limit of a quarantine")
+@Suite("The age limit of a quarantine", .timeLimit(.minutes(5)))
 struct QuarantineRetentionTests {
     private static let day = Duration.seconds(86_400)
     private static let start: Int64 = 1_700_000_000_000_000
@@ -79,6 +80,30 @@ struct QuarantineRetentionTests {
         // It still stores events.
         try await store(7, in: quarantine)
         #expect(try count(verdicts) == 1 && count(refusals) == 1)
+    }
+
+    @Test("a pipeline without a journal removes them every hour")
+    func pipelineWithoutJournal() async throws {
+        let quarantine = try open()
+        try await store(0, in: quarantine)
+        let pipeline = try Pipeline(
+            catalog: .scripted(["A": ["alpha"]]),
+            trackers: [ScriptedTracker(name: "alpha")],
+            quarantine: quarantine,
+            logger: log.logger,
+            clock: clock,
+            jitter: { 1 }
+        )
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await pipeline.run() }
+            while try count(verdicts) + count(refusals) > 0 {
+                try Task.checkCancellation()
+                clock.advance(by: .seconds(3600))
+                await Task.yield()
+            }
+            pipeline.shutdown()
+            try await group.waitForAll()
+        }
     }
 
     @Test("the time in which nothing ran counts an hour after the opening, so a wrong clock can be corrected before")

@@ -322,7 +322,8 @@ struct LoaderSimulation {
             preconditionFailure("no loss is accepted here")
         case .load(let batch):
             let failures: [Load.LoadOutcome] = [
-                .failed, .timedOut, .unknown, .tooLarge, .broken, .refusedFull(limit: 1),
+                .failed, .timedOut, .unknown, .tooLarge, .broken(["A"], acceptsOthers: true),
+                .broken(["A", "B"], acceptsOthers: false), .refusedFull(limit: 1),
             ]
             answer = .loaded(
                 failsBefore
@@ -359,6 +360,6 @@ struct LoaderSimulation {
         }
         stored[partition].next = batch.end
         stored[partition].last = batch.records.last?.note ?? stored[partition].last
-        return .committed(end: batch.end, isBroken: false)
+        return .committed(end: batch.end)
     }
 }

@@ -40,7 +40,7 @@ struct PartitionLoadTests {
         let batch = try #require(nextBatch(of: &load))
         #expect(batch.records.isEmpty)
         #expect((batch.start, batch.end) == (5, 7))
-        load.loaded(.committed(end: 7, isBroken: false), now: .zero)
+        load.loaded(.committed(end: 7), now: .zero)
         #expect(load.committedOffset == 7)
     }
 
@@ -52,7 +52,7 @@ struct PartitionLoadTests {
         _ = load.receive(record(0))
         _ = load.receive(record(1))
         _ = try #require(nextBatch(of: &load))
-        load.loaded(.committed(end: 1, isBroken: false, wait: .seconds(300)), now: .seconds(10))
+        load.loaded(.committed(end: 1, wait: .seconds(300)), now: .seconds(10))
         #expect(load.committedOffset == 1)
         #expect(nextBatch(of: &load, now: .seconds(309)) == nil)
         #expect(load.wakesAt(now: .seconds(20)) == .seconds(310))
@@ -65,27 +65,59 @@ struct PartitionLoadTests {
         var load = loading(from: 0)
         _ = load.receive(record(0))
         _ = nextBatch(of: &load)
-        load.loaded(.broken, now: .seconds(100))
+        load.loaded(.broken(["A"], acceptsOthers: true), now: .seconds(100))
         let soon = try #require(nextBatch(of: &load, now: .seconds(109)))
-        #expect(!soon.refusesBrokenEvents)
-        load.loaded(.broken, now: .seconds(109))
+        #expect(soon.refusing.isEmpty)
+        load.loaded(.broken(["A"], acceptsOthers: true), now: .seconds(109))
         // At that time, however long the pause would otherwise be.
-        #expect(try #require(nextBatch(of: &load, now: .seconds(110))).refusesBrokenEvents)
-        load.loaded(.broken, now: .seconds(120))
-        #expect(try #require(nextBatch(of: &load, now: .seconds(401))).refusesBrokenEvents)
+        #expect(try #require(nextBatch(of: &load, now: .seconds(110))).refusing == ["A"])
+        load.loaded(.broken(["A"], acceptsOthers: true), now: .seconds(120))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(401))).refusing == ["A"])
         // Batches without events for the table do not show that it is repaired.
-        load.loaded(.committed(end: 1, isBroken: true), now: .seconds(401))
+        load.loaded(.committed(end: 1, broken: ["A"]), now: .seconds(401))
         _ = load.receive(record(1))
-        #expect(try #require(nextBatch(of: &load, now: .seconds(402))).refusesBrokenEvents)
-        load.loaded(.committed(end: 2, isBroken: false), now: .seconds(402))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(402))).refusing == ["A"])
+        load.loaded(.committed(end: 2), now: .seconds(402))
         _ = load.receive(record(2))
-        #expect(try #require(nextBatch(of: &load, now: .seconds(700))).refusesBrokenEvents)
+        #expect(try #require(nextBatch(of: &load, now: .seconds(700))).refusing == ["A"])
         // Nothing was broken for long.
-        load.loaded(.committed(end: 3, isBroken: false), now: .seconds(701))
+        load.loaded(.committed(end: 3), now: .seconds(701))
         _ = load.receive(record(3))
-        #expect(try #require(nextBatch(of: &load, now: .seconds(702))).refusesBrokenEvents == false)
-        load.loaded(.broken, now: .seconds(703))
-        #expect(try #require(nextBatch(of: &load, now: .seconds(704))).refusesBrokenEvents == false)
+        #expect(try #require(nextBatch(of: &load, now: .seconds(702))).refusing.isEmpty)
+        load.loaded(.broken(["A"], acceptsOthers: true), now: .seconds(703))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(704))).refusing.isEmpty)
+    }
+
+    @Test("each broken table waits for itself, and none while the destination accepts nothing")
+    func brokenTables() throws {
+        var load = loading(from: 0)
+        _ = load.receive(record(0))
+        _ = nextBatch(of: &load)
+        load.loaded(.broken(["A"], acceptsOthers: true), now: .seconds(100))
+        _ = try #require(nextBatch(of: &load, now: .seconds(108)))
+        load.loaded(.broken(["A", "B"], acceptsOthers: true), now: .seconds(108))
+        let first = try #require(nextBatch(of: &load, now: .seconds(118)))
+        #expect(first.refusing == ["A", "B"])
+        #expect(first.brokenAt == .seconds(108))
+        // An outage: the wait begins anew when others are accepted again.
+        load.loaded(.broken(["A", "B"], acceptsOthers: false), now: .seconds(118))
+        load.loaded(.failed, now: .seconds(119))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(127))).refusing.isEmpty)
+        load.loaded(.broken(["A"], acceptsOthers: true), now: .seconds(127))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(128))).refusing == ["A", "B"])
+    }
+
+    @Test("a table that breaks while the events of another one are refused waits like the first one")
+    func secondBrokenTable() throws {
+        var load = loading(from: 0)
+        _ = load.receive(record(0))
+        _ = nextBatch(of: &load)
+        load.loaded(.broken(["A"], acceptsOthers: true), now: .seconds(100))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(110))).refusing == ["A"])
+        load.loaded(.broken(["A", "B"], acceptsOthers: true), now: .seconds(111))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(120))).refusing == ["A"])
+        load.loaded(.broken(["A", "B"], acceptsOthers: true), now: .seconds(120))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(121))).refusing == ["A", "B"])
     }
 
     @Test("a table that was repaired, or was last broken long ago, holds the partition up again when it breaks anew")
@@ -93,23 +125,23 @@ struct PartitionLoadTests {
         var load = loading(from: 0)
         func next(_ offset: Int64, now: Duration) throws -> Bool {
             _ = load.receive(record(offset))
-            return try #require(nextBatch(of: &load, now: now)).refusesBrokenEvents
+            return try #require(nextBatch(of: &load, now: now)).refusing == ["A"]
         }
         // Repaired before its events were refused.
         _ = try next(0, now: .zero)
-        load.loaded(.broken, now: .zero)
+        load.loaded(.broken(["A"], acceptsOthers: true), now: .zero)
         _ = try #require(nextBatch(of: &load, now: .seconds(2)))
-        load.loaded(.committed(end: 1, isBroken: false), now: .seconds(2))
+        load.loaded(.committed(end: 1), now: .seconds(2))
         #expect(try next(1, now: .seconds(20)) == false)
-        load.loaded(.broken, now: .seconds(20))
-        #expect(try #require(nextBatch(of: &load, now: .seconds(29))).refusesBrokenEvents == false)
-        load.loaded(.broken, now: .seconds(29))
-        #expect(try #require(nextBatch(of: &load, now: .seconds(40))).refusesBrokenEvents)
-        load.loaded(.committed(end: 2, isBroken: true), now: .seconds(40))
+        load.loaded(.broken(["A"], acceptsOthers: true), now: .seconds(20))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(29))).refusing.isEmpty)
+        load.loaded(.broken(["A"], acceptsOthers: true), now: .seconds(29))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(40))).refusing == ["A"])
+        load.loaded(.committed(end: 2, broken: ["A"]), now: .seconds(40))
         // Long afterwards.
         #expect(try next(2, now: .seconds(3600)) == false)
-        load.loaded(.broken, now: .seconds(3600))
-        #expect(try #require(nextBatch(of: &load, now: .seconds(3602))).refusesBrokenEvents == false)
+        load.loaded(.broken(["A"], acceptsOthers: true), now: .seconds(3600))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(3602))).refusing.isEmpty)
     }
 
     @Test("a batch that took too long is halved, and grows again with success")
@@ -121,7 +153,7 @@ struct PartitionLoadTests {
         #expect(try #require(nextBatch(of: &load)).records.count == 4)
         load.loaded(.tooLarge, now: .zero)
         #expect(try #require(nextBatch(of: &load)).records.count == 2)
-        load.loaded(.committed(end: 2, isBroken: false), now: .zero)
+        load.loaded(.committed(end: 2), now: .zero)
         #expect(try #require(nextBatch(of: &load)).records.count == 6)
     }
 
@@ -160,7 +192,7 @@ struct PartitionLoadTests {
         #expect(load.halt == .refusedFull(limit: 7))
         #expect(nextBatch(of: &load, now: .zero) == nil)
         _ = try #require(nextBatch(of: &load, now: .seconds(60)))
-        load.loaded(.committed(end: 1, isBroken: false), now: .seconds(60))
+        load.loaded(.committed(end: 1), now: .seconds(60))
         #expect(load.halt == nil)
     }
 
@@ -178,7 +210,7 @@ struct PartitionLoadTests {
         #expect(load.halt == .refusedFull(limit: 7))
         #expect(nextBatch(of: &load) == nil)
         #expect(try #require(nextBatch(of: &load, now: .seconds(60))).records.count == 1)
-        load.loaded(.committed(end: 1, isBroken: false), now: .seconds(60))
+        load.loaded(.committed(end: 1), now: .seconds(60))
         #expect(load.halt == nil)
     }
 
@@ -189,7 +221,7 @@ struct PartitionLoadTests {
         _ = nextBatch(of: &load)
         load.offsetIsGone()
         #expect(!load.wantsRecords)
-        load.loaded(.committed(end: 1, isBroken: false), now: .zero)
+        load.loaded(.committed(end: 1), now: .zero)
         guard case .renew(epoch: 1) = load.nextOperation(now: .zero) else {
             Issue.record("the position is not read again")
             return
@@ -202,7 +234,7 @@ struct PartitionLoadTests {
         _ = load.receive(record(0))
         #expect(load.readingOffset == 1)
         _ = nextBatch(of: &load)
-        load.loaded(.committed(end: 1, isBroken: false), now: .zero)
+        load.loaded(.committed(end: 1), now: .zero)
         // A confirmation, after which loading continues at the same record.
         guard case .renew(epoch: 1) = load.nextOperation(now: .seconds(60)) else {
             Issue.record("the position is not confirmed")
@@ -232,10 +264,10 @@ struct PartitionLoadTests {
         _ = nextBatch(of: &load)
         load.loaded(.refusedFull(limit: 7), now: .zero)
         _ = try #require(nextBatch(of: &load, now: .seconds(60)))
-        load.loaded(.committed(end: 0, isBroken: false, wait: .seconds(1)), now: .seconds(60))
+        load.loaded(.committed(end: 0, wait: .seconds(1)), now: .seconds(60))
         #expect(load.halt == .refusedFull(limit: 7))
         _ = try #require(nextBatch(of: &load, now: .seconds(61)))
-        load.loaded(.committed(end: 1, isBroken: false, wait: .seconds(300)), now: .seconds(61))
+        load.loaded(.committed(end: 1, wait: .seconds(300)), now: .seconds(61))
         #expect(load.halt == nil)
     }
 
@@ -284,7 +316,7 @@ struct PartitionLoadTests {
         #expect(load.takeSeek() == nil)
         let batch = try #require(nextBatch(of: &load, now: .seconds(60)))
         #expect(batch.end == 3)
-        load.loaded(.committed(end: 3, isBroken: false), now: .seconds(60))
+        load.loaded(.committed(end: 3), now: .seconds(60))
         #expect(!load.isHeldUp && load.wantsRecords)
         #expect(load.receive(record(3)) == .taken(skipped: nil))
     }

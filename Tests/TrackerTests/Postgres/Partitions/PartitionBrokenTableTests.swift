@@ -80,6 +80,56 @@ struct PartitionBrokenTableTests {
         #expect(try await fixture.refused() == ["0|refused", "1|broken"])
     }
 
+    @Test("what the schema does not show is no table's fault, unless the server accepts other events meanwhile")
+    func withoutEvidence() async throws {
+        // As after a function was dropped that the triggers of all tables call, and as in a tablespace that is full.
+        for state in ["undefined_function", "disk_full", "ZZ123"] {
+            let fixture = try await PartitionFixture(
+                """
+                CREATE FUNCTION public.fail() RETURNS trigger LANGUAGE plpgsql AS
+                    $$BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '\(state)'; END$$;
+                CREATE TRIGGER fail BEFORE INSERT ON analytics.bought FOR EACH ROW EXECUTE FUNCTION public.fail();
+                CREATE TRIGGER fail BEFORE INSERT ON analytics.seen FOR EACH ROW EXECUTE FUNCTION public.fail();
+                """
+            )
+            _ = try await fixture.claim()
+            let alone = try fixture.delivery(0..<4, "Seen", refusesBrokenEvents: true)
+            #expect(await fixture.tracker.load(alone).words == "broken", "\(state)")
+            #expect(try await fixture.refused() == [], "\(state)")
+            // Another partition's events were accepted.
+            _ = try await fixture.claim()
+            let others = try fixture.delivery(0..<4, epoch: 2, "Seen", refusesBrokenEvents: true, acceptsOthers: true)
+            #expect(await fixture.tracker.load(others).words == "committed 4, 4 broken", "\(state)")
+            #expect(try await fixture.refused().count == 4, "\(state)")
+            #expect(try await fixture.stored() == ["4|2"], "\(state)")
+        }
+    }
+
+    @Test("only the events of tables that have been broken for long enough are refused")
+    func otherBreaks() async throws {
+        let fixture = try await PartitionFixture(Self.breaking.bought + Self.breaking.seen)
+        _ = try await fixture.claim()
+        let delivery = PartitionDelivery(
+            partition: fixture.partition,
+            epoch: 1,
+            start: 0,
+            end: 2,
+            lastRecord: nil,
+            events: try fixture.base.delivery([Self.line(0, "Bought"), Self.line(1, "Seen")]),
+            refused: [],
+            refusing: ["seen"],
+            acceptsOthers: true,
+            refuse: { position, _ in PartitionFixture.record(Int64(position), "{}") }
+        )
+        guard case .broken(let tables, let acceptsOthers, _) = await fixture.tracker.load(delivery) else {
+            Issue.record("the events of the other table are refused")
+            return
+        }
+        #expect(tables == ["bought", "seen"])
+        #expect(acceptsOthers)
+        #expect(try await fixture.refused() == [])
+    }
+
     @Test("a missing privilege that every table needs is an outage")
     func commonPrivilege() async throws {
         let base = try await LoaderRole.fixture(PartitionFixture.plan)

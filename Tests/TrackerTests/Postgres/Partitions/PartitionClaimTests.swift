@@ -68,7 +68,7 @@ struct PartitionClaimTests {
                 lastRecord: note,
                 events: Delivery([]),
                 refused: [],
-                refusesBrokenEvents: false,
+                refusing: [],
                 refuse: { _, _ in PartitionFixture.record(0, "{}") }
             )
             #expect(await fixture.tracker.load(delivery).words == "committed 0")
@@ -133,7 +133,7 @@ struct PartitionClaimTests {
             lastRecord: nil,
             events: try fixture.delivery(5..<10).events,
             refused: [],
-            refusesBrokenEvents: false,
+            refusing: [],
             refuse: first.refuse
         )
         _ = try await fixture.claim()

@@ -68,7 +68,7 @@ struct PartitionColumnTests {
             lastRecord: nil,
             events: try base.delivery(lines),
             refused: [],
-            refusesBrokenEvents: true
+            refusing: Set(events.map { SQLName.snakeCase($0.name) })
         ) { position, reason in
             let text =
                 switch reason {

@@ -52,7 +52,8 @@ struct PartitionFixture {
         to end: Int? = nil,
         _ name: String = "Bought",
         refusing invalid: Set<Int> = [],
-        refusesBrokenEvents: Bool = false
+        refusesBrokenEvents: Bool = false,
+        acceptsOthers: Bool = false
     ) throws -> PartitionDelivery {
         let valid = numbers.filter { !invalid.contains($0) }
         let lines = valid.map { #"{"id":"\#(id($0))","name":"\#(name)","payload":{"number":\#($0)}}"# }
@@ -63,7 +64,8 @@ struct PartitionFixture {
             epoch: epoch,
             to: end,
             refused: invalid.sorted().map { Self.record(Int64($0), #"{"code":"invalid"}"#) },
-            refusesBrokenEvents: refusesBrokenEvents
+            refusesBrokenEvents: refusesBrokenEvents,
+            acceptsOthers: acceptsOthers
         )
     }
 
@@ -75,7 +77,8 @@ struct PartitionFixture {
         epoch: Int64 = 1,
         to end: Int? = nil,
         refused: [RefusedRecord] = [],
-        refusesBrokenEvents: Bool = false
+        refusesBrokenEvents: Bool = false,
+        acceptsOthers: Bool = false
     ) -> PartitionDelivery {
         PartitionDelivery(
             partition: partition,
@@ -85,7 +88,8 @@ struct PartitionFixture {
             lastRecord: numbers.last.map(Self.note),
             events: events,
             refused: refused,
-            refusesBrokenEvents: refusesBrokenEvents
+            refusing: refusesBrokenEvents ? ["bought", "seen"] : [],
+            acceptsOthers: acceptsOthers
         ) { position, reason in
             let code =
                 switch reason {
@@ -127,8 +131,8 @@ extension PartitionOutcome {
     /// The outcome in a word, and how many records were refused, and how many of these because of a broken table.
     var words: String {
         switch self {
-        case .committed(let refused, broken: 0): "committed \(refused)"
-        case .committed(let refused, let broken): "committed \(refused), \(broken) broken"
+        case .committed(let refused, _, stuck: 0): "committed \(refused)"
+        case .committed(let refused, _, let stuck): "committed \(refused), \(stuck) broken"
         case .superseded: "superseded"
         case .unknown: "unknown"
         case .tooLarge: "too large"
@@ -141,7 +145,7 @@ extension PartitionOutcome {
     /// The error, if it has one.
     var error: TrackerError? {
         switch self {
-        case .unknown(let error), .tooLarge(let error), .broken(let error), .failed(let error): error
+        case .unknown(let error), .tooLarge(let error), .broken(_, _, let error), .failed(let error): error
         case .committed, .superseded, .refusedFull: nil
         }
     }

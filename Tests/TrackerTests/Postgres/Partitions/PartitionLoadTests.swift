@@ -338,7 +338,7 @@ struct PartitionLoadTests {
             lastRecord: nil,
             events: reversed,
             refused: [],
-            refusesBrokenEvents: false,
+            refusing: [],
             refuse: { position, _ in PartitionFixture.record(Int64(position), "{}") }
         )
         async let first = Self.load(one, by: fixture.tracker)

@@ -28,7 +28,7 @@ struct PartitionPrivilegeTests {
             lastRecord: PartitionFixture.note(numbers.upperBound - 1),
             events: try fixture.delivery(lines),
             refused: [],
-            refusesBrokenEvents: false,
+            refusing: [],
             refuse: { position, _ in PartitionFixture.record(Int64(numbers.lowerBound + position), "{}") }
         )
     }

@@ -36,6 +36,71 @@ struct StuckEventsTests {
         }
     }
 
+    @Test("events that are stuck wait for ten seconds from their own first attempt, and not from that of another name")
+    func patienceOfEachName() async throws {
+        let tracker = StuckTracker { $0.number >= 100 }
+        try await withQuarantine { quarantine, lines in
+            let configuration = Pipeline.Configuration(delivery: .init(linger: .zero))
+            let harness = try PipelineHarness([tracker], configuration: configuration, quarantine: quarantine)
+            try await harness.run { pipeline, clock in
+                func wait(forLines count: Int) async throws {
+                    while try lines().count < count {
+                        try Task.checkCancellation()
+                        clock.advance(by: .milliseconds(100))
+                        await Task.yield()
+                    }
+                }
+                func submit(_ events: ScriptedEvent...) async throws {
+                    try await pipeline.submit(.scripted(catalog: PipelineHarness.catalog, events: events))
+                }
+                try await submit(ScriptedEvent("A", number: 0), ScriptedEvent("A", number: 100))
+                await tracker.delivered.wait { $0 == [0] }
+                clock.advance(by: .seconds(8))
+                try await submit(ScriptedEvent("A", number: 1), ScriptedEvent("AB", number: 101))
+                try await wait(forLines: 1)
+                try await wait(forLines: 2)
+                #expect(clock.now.offset >= .seconds(18))
+                let kept = try lines()
+                #expect(kept[0].contains(ScriptedEvent("A", number: 100).canonicalJSON))
+            }
+            #expect(harness.pipeline.statistics[tracker: "alpha"]?.parked == 2)
+        }
+    }
+
+    @Test("events that were stuck are not parked while the tracker delivers nothing for another reason")
+    func staleEvidence() async throws {
+        let tracker = StuckTracker { $0.number >= 100 }
+        try await withQuarantine { quarantine, lines in
+            let configuration = Pipeline.Configuration(delivery: .init(linger: .zero))
+            let harness = try PipelineHarness([tracker], configuration: configuration, quarantine: quarantine)
+            try await harness.run { pipeline, clock in
+                func wait(until condition: () throws -> Bool) async throws {
+                    while try !condition() {
+                        try Task.checkCancellation()
+                        clock.advance(by: .milliseconds(100))
+                        await Task.yield()
+                    }
+                }
+                // One delivery, so that others are accepted when it is not.
+                let events = [ScriptedEvent("A", number: 0), ScriptedEvent("A", number: 100)]
+                try await pipeline.submit(.scripted(catalog: PipelineHarness.catalog, events: events))
+                await tracker.delivered.wait { $0 == [0] }
+                tracker.failure.update {
+                    $0 = TrackerError(code: .misconfigured, message: "The login is rejected.", isRetryable: false)
+                }
+                let calls = tracker.calls
+                try await wait { tracker.calls >= calls + 100 }
+                let kept = try lines()
+                #expect(kept.isEmpty)
+                tracker.failure.update { $0 = nil }
+                let end = clock.now.offset
+                pipeline.accept("AB", 1..<2)
+                try await wait { try lines().count == 1 }
+                #expect(clock.now.offset >= end + .seconds(10))
+            }
+        }
+    }
+
     @Test("the events behind those that are stuck are delivered with the next attempt, within ten seconds")
     func behindStuckEvents() throws {
         let alpha = 0

@@ -87,6 +87,8 @@ final class PoisonTracker: SingleEventTracker {
 final class StuckTracker: Tracker {
     let name = "alpha"
     let delivered = Watched<[Int]>([])
+    /// Why it delivers nothing; `nil` while it delivers.
+    let failure = Watched<TrackerError?>(nil)
     private let count = Watched(0)
     private let isStuck: @Sendable (TrackedEvent) -> Bool
 
@@ -97,7 +99,8 @@ final class StuckTracker: Tracker {
     }
 
     func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
-        count.update { $0 += 1 }
+        defer { count.update { $0 += 1 } }
+        if let failure = failure.value { return .retry(failure) }
         let positions = delivery.enumerated().filter { isStuck($0.element) }.map(\.offset)
         delivered.update { list in list += delivery.filter { !isStuck($0) }.map(\.number) }
         guard !positions.isEmpty else { return .delivered }
