@@ -114,18 +114,22 @@ public final class EventValidator {
     /// - Throws: `MalformedBody` if a document is not JSON, a body begins with the byte order mark of another encoding, there are too many rejections, or the accepted events take too many
     ///   bytes together; an invalid line is only one rejection. `UncheckedBody` if there is not enough memory.
     public func check(_ body: UnsafeRawBufferPointer, as format: BodyFormat) throws -> CheckedBody {
-        try check(body, as: format, arrival: nil)
+        try check(text: body.withoutByteOrderMark(), as: format, arrival: nil)
     }
 
-    /// Checks every event of a body that arrived earlier.
+    /// Checks lines that are not the beginning of a text, or are without its byte order mark.
     ///
-    /// - Parameter arrival: When it arrived, which is the time of events that do not state one; `nil` for now.
-    package func check(
-        _ body: UnsafeRawBufferPointer,
+    /// - Parameter arrival: When they arrived, which is the time of events that do not state one; `nil` for now.
+    /// - Throws: `UncheckedBody` if there is not enough memory; an invalid line is only one rejection.
+    package func check(lines: UnsafeRawBufferPointer, arrival: Timestamp? = nil) throws -> CheckedBody {
+        try check(text: lines, as: .lines, arrival: arrival)
+    }
+
+    private func check(
+        text: UnsafeRawBufferPointer,
         as format: BodyFormat,
         arrival: Timestamp?
     ) throws -> CheckedBody {
-        let text = try body.withoutByteOrderMark()
         var progress = begin(bodyOf: text.count, as: format, arrival: arrival)
         var budget = CheckBudget.unlimited
         _ = try check(text, from: &progress, within: &budget)

@@ -20,6 +20,8 @@ public protocol OperatedPipeline: GaugeSource {
 
     /// What the pipeline has seen of each event of the plan.
     var eventStatistics: [EventStatistics] { get }
+    /// How many events were rejected, of all kinds.
+    var rejectedEvents: Int { get }
     /// The kinds of events that were rejected, the latest first.
     var rejectionStatistics: [RejectionStatistics] { get }
     /// The events that pass from now on; `nil` if too many others watch.

@@ -1,3 +1,4 @@
+import EventModel
 public import Foundation
 
 extension EventClient {
@@ -19,7 +20,7 @@ extension EventClient {
         public var maximumBatchEvents = 500
         /// The maximum size of a batch, in bytes; an event that is larger is a batch of its own.
         ///
-        /// Default: 512 KiB.
+        /// Default: 512 KiB; at most 64 MiB.
         public var maximumBatchBytes = 512 << 10
         /// How long a batch waits for more events.
         ///
@@ -71,6 +72,7 @@ extension EventClient.Configuration {
         if capacityInBytes < 1 || maximumBatchEvents < 1 || maximumBatchBytes < 1 {
             return "Each limit must be at least 1."
         }
+        if maximumBatchBytes > RegularFile.maximumBytes { return "A batch may have at most 64 MiB." }
         if linger < .zero || timeout < .seconds(1) {
             return "The timeout must be at least 1 s, and no time may be negative."
         }

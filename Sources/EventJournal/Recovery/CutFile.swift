@@ -13,11 +13,13 @@ package struct CutFile: Sendable, Hashable {
     /// How long the files are kept.
     package static let retention = Duration.seconds(90 * 86_400)
 
-    /// Removes the files that are older than `retention`; `now` is in microseconds since 1970.
+    /// Removes the files that are older than `retention` and whose segments are gone; `now` is in microseconds since 1970.
     ///
-    /// One that cannot be removed stays until the next time.
+    /// As long as a segment exists, its file explains which events it lacks. One that cannot be removed stays until the next time.
     static func removeOld(in files: any FileSystem, now: Int64) throws(FileError) {
-        for name in try files.names() where isCut(name) {
+        let names = try files.names()
+        let segments = names.filter { SegmentName($0) != nil }
+        for name in names where isCut(name) && !segments.contains(where: { name.hasPrefix($0 + ".") }) {
             guard let written = try? files.modificationTime(of: name), written <= now,
                 .from(written, to: now) >= retention
             else { continue }

@@ -37,7 +37,7 @@ package enum RegularFile {
         }
     }
 
-    /// The size up to which a file is read by default, in bytes.
+    /// The size up to which a file is read, in bytes.
     package static let maximumBytes = 64 << 20
 
     /// Opens one of Sluice's own files; one that is created gets mode 0600.
@@ -95,16 +95,19 @@ package enum RegularFile {
         }
     }
 
-    /// Reads up to `maximumBytes`, and closes the file.
+    /// Reads the whole file, and closes it.
+    ///
+    /// - Throws: Also `EFBIG` if it has more than `maximumBytes`.
     private static func contents(of descriptor: Int32) throws(Failure) -> [UInt8] {
         defer { close(descriptor) }
         var contents: [UInt8] = []
         return try withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer throws(Failure) in
-            while contents.count < maximumBytes {
+            while true {
                 let count = read(descriptor, buffer.baseAddress, buffer.count)
                 if count == 0 { break }
                 if count > 0 {
                     contents += buffer.prefix(count)
+                    if contents.count > maximumBytes { throw Failure(errorNumber: EFBIG) }
                 } else if errno != EINTR {
                     throw Failure(errorNumber: errno)
                 }

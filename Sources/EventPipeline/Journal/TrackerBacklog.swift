@@ -352,7 +352,7 @@ actor TrackerBacklog {
             return (batch, [])
         }
         do {
-            let checked = try validator.check(lines, as: .lines)
+            let checked = try validator.check(lines: lines)
             return (checked.batch, checked.rejections)
         } catch {
             throw beginAnew("The journal's events cannot be checked: \(error)")

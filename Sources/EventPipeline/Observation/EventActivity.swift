@@ -65,6 +65,7 @@ final class EventActivity: Sendable {
         var counts: [String: Counts] = [:]
     }
 
+    private let rejectedEvents = Atomic<Int>(0)
     private let events = Mutex(Events())
     private let rejections = Mutex<[RejectionStatistics.Kind: RejectionStatistics]>([:])
 
@@ -82,6 +83,7 @@ final class EventActivity: Sendable {
 
     /// Counts rejected events; `explained` are some of them.
     func rejected(_ tally: [RejectionTally.Kind: Int], explained: [Rejection], sender: String, at time: Timestamp) {
+        rejectedEvents.add(tally.values.reduce(0, +), ordering: .relaxed)
         events.withLock { events in
             for (kind, count) in tally {
                 if let event = kind.event { events.counts[event]?.rejected.add(count, ordering: .relaxed) }
@@ -129,6 +131,9 @@ final class EventActivity: Sendable {
             }
         }
     }
+
+    /// How many events were rejected.
+    var rejectedCount: Int { rejectedEvents.load(ordering: .relaxed) }
 
     /// The kinds of rejected events, the latest first.
     var rejectionStatistics: [RejectionStatistics] {

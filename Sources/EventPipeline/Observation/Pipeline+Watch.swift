@@ -91,7 +91,7 @@ extension Pipeline {
         private func shown(_ line: [UInt8], of catalog: EventCatalog) -> [UInt8]? {
             let visible = visible(in: catalog)
             guard visible !== catalog else { return line }
-            let checked = line.withUnsafeBytes { try? EventValidator(rereading: visible).check($0, as: .lines) }
+            let checked = line.withUnsafeBytes { try? EventValidator(rereading: visible).check(lines: $0) }
             guard let batch = checked?.batch, batch.count == 1 else { return nil }
             return Array(batch.line(at: 0))
         }

@@ -8,7 +8,7 @@ extension TrackerWorker {
     func diagnose(_ delivery: Delivery, turn: Int, patience: Patience) async {
         let limits = pipeline.deliveryLimits(ofQueue: queue)
         let diagnosis = await Diagnosis(of: delivery, turn: turn, patience: patience, limits: limits, send: send)
-        for stuck in diagnosis.parking { noteBroken(stuck.name, stuck.reason, isWholeName: stuck.isWholeName) }
+        noteBroken(diagnosis.parking, of: delivery)
         let parking = diagnosis.parking.flatMap { stuck in stuck.positions.map { ($0, stuck.reason) } }
         let obstacle = await park(parking, of: delivery)
         let unparked = obstacle == nil ? [] : parking.map(\.0)
@@ -82,12 +82,15 @@ extension TrackerWorker {
     private func sendAndPark(_ delivery: Delivery) async -> Settlement {
         let settlement = await send(delivery)
         let now = pipeline.clock.now()
+        let failed = Set(settlement.retryPositions + settlement.refusals.map(\.position))
+        let accepted = Set(delivery.selecting((0..<delivery.count).filter { !failed.contains($0) }).map(\.name))
         let known = pipeline.decide { state, _ in
-            settlement.stuck.filter { state.trackers[queue].broken.parksAtOnce($0.name, now: now) }
+            state.trackers[queue].broken.accepted(accepted)
+            return settlement.stuck.filter { state.trackers[queue].broken.parksAtOnce($0.name, now: now) }
         }
         let parking = known.flatMap { group in group.positions.map { ($0, group.reason) } }
         guard !parking.isEmpty, await park(parking, of: delivery) == nil else { return settlement }
-        for group in known { noteBroken(group.name, group.reason, isWholeName: group.isWholeName) }
+        noteBroken(known, of: delivery)
         return settlement.parking(Set(parking.map(\.0)), of: delivery)
     }
 
@@ -140,15 +143,37 @@ extension TrackerWorker {
         return nil
     }
 
+    private func noteBroken(_ groups: [StuckGroup], of delivery: Delivery) {
+        let counts = Dictionary(delivery.map { ($0.name, 1) }, uniquingKeysWith: +)
+        for group in groups {
+            let isAll = group.positions.count == counts[group.name]
+            noteBroken(
+                group.name,
+                group.reason,
+                isWholeName: group.isWholeName,
+                failures: isAll ? group.positions.count : 0
+            )
+        }
+    }
+
     private func noteBroken(
         _ name: String,
         _ reason: TrackerError,
         isWholeName: Bool = true,
+        failures: Int = 0,
         after probe: Duration = .zero
     ) {
         let now = pipeline.clock.now()
         let isNew = pipeline.decide { state, _ in
-            state.noteBroken(name, reason, isWholeName: isWholeName, of: queue, after: probe, now: now)
+            state.noteBroken(
+                name,
+                reason,
+                isWholeName: isWholeName,
+                failures: failures,
+                of: queue,
+                after: probe,
+                now: now
+            )
         }
         if isNew { pipeline.log.broken(name, reason, tracker: tracker.name) }
     }

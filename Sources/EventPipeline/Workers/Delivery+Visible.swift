@@ -12,7 +12,7 @@ extension Delivery {
         var visible: [EventSlice] = []
         for slice in slices {
             let events = slice.ownBatch
-            guard let batch = try? validator.check(events.lines, as: .lines).batch, batch.count == events.count else {
+            guard let batch = try? validator.check(lines: events.lines).batch, batch.count == events.count else {
                 throw TrackerError(
                     code: .failed,
                     message: "The values that the plan hides from the tracker could not be removed.",

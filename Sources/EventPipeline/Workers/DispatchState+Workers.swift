@@ -105,6 +105,7 @@ extension DispatchState {
         _ name: String,
         _ reason: TrackerError,
         isWholeName: Bool,
+        failures: Int,
         of queue: Int,
         after probe: Duration,
         now: Duration
@@ -113,6 +114,7 @@ extension DispatchState {
             name,
             reason,
             isWholeName: isWholeName,
+            failures: failures,
             after: probe,
             pause: configuration.retry.maximumPause,
             now: now

@@ -95,7 +95,7 @@ extension PlanInUse {
                 continue
             }
             let events = slice.ownBatch
-            guard let checked = try? validator.check(events.lines, as: .lines) else {
+            guard let checked = try? validator.check(lines: events.lines) else {
                 throw TrackerError(
                     code: .failed,
                     message: "The events could not be checked against the new plan.",

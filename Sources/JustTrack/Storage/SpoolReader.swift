@@ -45,7 +45,7 @@ struct SpoolReader: ~Copyable {
 
     private func part(of lines: UnsafeRawBufferPointer, nextSequence: UInt64) throws(JournalError) -> Part {
         do {
-            let checked = try validator.check(lines, as: .lines)
+            let checked = try validator.check(lines: lines)
             let rejected = checked.rejections.count
             let finding = rejected > 0 ? "\(rejected) lines are no events, and are lost" : nil
             return Part(batch: checked.batch, finding: finding, nextSequence: nextSequence)

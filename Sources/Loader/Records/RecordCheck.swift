@@ -49,7 +49,7 @@ struct RecordCheck: Sendable {
         for run in lines.runs {
             // Only to derive ids from it.
             validator.setNextLine(Int(clamping: run.offset))
-            let body = try validator.check(lines.bytes(of: run), as: .lines)
+            let body = try validator.check(lines: lines.bytes(of: run))
             let places = lines.places[run.lines]
             rejections += body.rejections.map { (place: places[run.lines.lowerBound + $0.index], rejection: $0) }
             guard let accepted = body.batch, let slice = EventSlice(accepted, for: mask) else { continue }

@@ -97,9 +97,8 @@ package struct StatusReport: Codable, Sendable {
         status = reasons.isEmpty ? "ready" : "unready"
         self.reasons = reasons.map(\.description)
         accepted = statistics.accepted
-        let rejections = pipeline.rejectionStatistics
-        rejected = rejections.reduce(0) { $0 + $1.count }
-        self.rejections = rejections.prefix(Self.maximumRejections).map {
+        rejected = pipeline.rejectedEvents
+        rejections = pipeline.rejectionStatistics.prefix(Self.maximumRejections).map {
             Rejections(event: $0.kind.event, code: $0.kind.code.rawValue, sender: $0.kind.sender, count: $0.count)
         }
         unrouted = statistics.unrouted

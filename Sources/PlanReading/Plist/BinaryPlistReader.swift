@@ -10,7 +10,7 @@ import EventSchema
 /// can refer to.
 struct BinaryPlistReader {
     private let objects: BinaryPlistObjects
-    /// A file whose arrays and dictionaries are referred to once has at least one byte for each node.
+    /// A file whose arrays and dictionaries are referred to once has at least one byte for each node and each key.
     private let maximumNodes: Int
     private var diagnostics: [Diagnostic] = []
     private var nodeCount = 0
@@ -43,10 +43,9 @@ struct BinaryPlistReader {
         at place: PlistPlace,
         depth: Int
     ) throws(BinaryPlistDamage) -> PlistNode {
-        nodeCount += 1
         var value = PlistValue.unreadable
-        if nodeCount > maximumNodes {
-            if nodeCount == maximumNodes + 1 { reportTooManyNodes(at: place) }
+        if !count(at: place) {
+            // Nothing more is read.
         } else if depth > PlistReader.maximumDepth {
             report(.tooDeep, place, PlistReader.tooDeepSentence)
         } else {
@@ -89,6 +88,7 @@ struct BinaryPlistReader {
     ) throws(BinaryPlistDamage) -> [PlistEntry] {
         var named: [(key: String, value: Int)] = []
         for (key, value) in zip(keys, values) {
+            guard count(at: place) else { return [] }
             guard case .string(let text) = try objects.object(key) else { throw BinaryPlistDamage() }
             guard take(text, at: place) else { return [] }
             named.append((text, value))
@@ -117,6 +117,13 @@ struct BinaryPlistReader {
             nodes.append(try node(reference, at: place.appending("[\(index)]"), depth: depth + 1))
         }
         return nodes
+    }
+
+    /// Counts a node or a key; false if there are too many, and then nothing more is read.
+    private mutating func count(at place: PlistPlace) -> Bool {
+        nodeCount += 1
+        if nodeCount == maximumNodes + 1 { reportTooManyNodes(at: place) }
+        return nodeCount <= maximumNodes
     }
 
     /// Counts a text; false if there are too many, and then nothing more is read.

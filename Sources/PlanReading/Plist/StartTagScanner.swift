@@ -29,10 +29,19 @@ struct StartTagScanner {
         self.bytes = bytes
     }
 
-    /// Whether the tag at a place is longer than a tag may be.
+    /// Whether the tag at a place is longer than a tag may be; a `>` within quotation marks does not end it.
     func hasLongTag(at place: Position) -> Bool {
         let start = bytes[place.offset...].prefix(Self.maximumTagBytes)
-        return start.count == Self.maximumTagBytes && !start.contains(UInt8(ascii: ">"))
+        var quotationMark: UInt8?
+        for byte in start {
+            switch (byte, quotationMark) {
+            case (UInt8(ascii: ">"), nil): return false
+            case (UInt8(ascii: "\""), nil), (UInt8(ascii: "'"), nil): quotationMark = byte
+            case (_, byte): quotationMark = nil
+            default: break
+            }
+        }
+        return start.count == Self.maximumTagBytes
     }
 
     /// The place of the `<` of the next start tag with this name; `nil` when the next one has another name, or is missing.

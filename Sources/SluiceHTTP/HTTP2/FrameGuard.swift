@@ -8,7 +8,8 @@ import NIOHTTP2
 /// writes tells the two apart. That frame does not state the last stream that may have been processed; here it gets its number, so
 /// that clients may send later requests again.
 ///
-/// Once the end has begun, what arrives is discarded. `HTTP2Streams` lets the complete requests be answered and closes the connection.
+/// Once the end has begun, what arrives is discarded, but not the frames before the one that began it. `HTTP2Streams` lets the complete
+/// requests be answered and closes the connection.
 final class FrameGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -36,10 +37,21 @@ final class FrameGuard: ChannelDuplexHandler {
         while let frame = received.next(in: &bytes) {
             // The numbers of clients' streams are odd.
             let beginsRequest = frame.kind == FrameHeader.headers && frame.stream > lastStream && frame.stream % 2 == 1
+            guard allowance.receive(frame, beginsRequest: beginsRequest, now: now) else {
+                let earlier = unwrapInboundIn(data).readableBytes - bytes.readableBytes - FrameHeader.bytes
+                forward(unwrapInboundIn(data), prefix: earlier, context)
+                if !hasEnded { endFlood(context) }
+                return
+            }
             if beginsRequest { lastStream = frame.stream }
-            guard allowance.receive(frame, beginsRequest: beginsRequest, now: now) else { return endFlood(context) }
         }
         context.fireChannelRead(data)
+    }
+
+    /// Hands on the beginning of what was read; nothing if it is negative, because the next frame began in an earlier read.
+    private func forward(_ bytes: ByteBuffer, prefix count: Int, _ context: ChannelHandlerContext) {
+        guard count > 0, let prefix = bytes.getSlice(at: bytes.readerIndex, length: count) else { return }
+        context.fireChannelRead(NIOAny(prefix))
     }
 
     /// `NIOHTTP2Handler` writes whole frames, except that the payload of `DATA` follows by itself.

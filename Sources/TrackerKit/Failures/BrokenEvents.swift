@@ -15,10 +15,15 @@ package struct BrokenEvents: Sendable {
     private struct Entry: Sendable {
         let reason: TrackerError
         let isWholeName: Bool
+        /// How many events have failed since one was accepted.
+        var failures: Int
         let since: Duration
         /// When one of a whole name's events is tried again, or some events of a name are forgotten.
         var end: Duration
     }
+
+    /// How many events of a name have to fail one after the other before none of them is expected to be accepted.
+    private static let samples = 4
 
     private var entries: [String: Entry] = [:]
 
@@ -42,25 +47,37 @@ package struct BrokenEvents: Sendable {
 
     /// Notes that events of a name were parked; returns whether it is new that none of them can be delivered.
     ///
+    /// `failures` is their number if no event of the name was accepted with them, and otherwise 0. Events that come one by one show
+    /// together that none of their name is accepted.
+    ///
     /// One of a whole name's events is tried again after `pause`, or later if the last probe took long: all probes together take at
     /// most a tenth of the time, because the other events wait during a probe.
     package mutating func note(
         _ name: String,
         _ reason: TrackerError,
         isWholeName: Bool = true,
+        failures: Int = 0,
         after probe: Duration = .zero,
         pause: Duration,
         now: Duration
     ) -> Bool {
         let known = entries[name]
+        let failures = failures == 0 ? 0 : (known?.failures ?? 0) + failures
+        let isWholeName = isWholeName || failures >= Self.samples
         let count = known == nil ? entries.count + 1 : entries.count
         entries[name] = Entry(
             reason: reason,
             isWholeName: isWholeName,
+            failures: failures,
             since: known?.since ?? now,
             end: now + max(pause, probe * (10 * count))
         )
         return isWholeName && known?.isWholeName != true
+    }
+
+    /// Notes that events of these names were accepted.
+    package mutating func accepted(_ names: Set<String>) {
+        for name in names { entries[name]?.failures = 0 }
     }
 
     /// Forgets all other names, and lets one event of each of these be tried at once.

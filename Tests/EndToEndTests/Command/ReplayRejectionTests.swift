@@ -44,6 +44,27 @@ struct ReplayRejectionTests {
         return folder
     }
 
+    @Test("a line that begins with a byte order mark is one rejection, of a file and of the quarantine, wherever it is")
+    func byteOrderMarks() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 5), to: "plan/shop.plist")
+        let marks: [[UInt8]] = [
+            [0xEF, 0xBB, 0xBF], [0xFF, 0xFE], [0xFE, 0xFF], [0xFF, 0xFE, 0, 0], [0, 0, 0xFE, 0xFF],
+        ]
+        let sold = Array(#"{"name":"Sold","payload":{"quantity":1}}"#.utf8)
+        // The mark of UTF-8 is ignored before the first line only.
+        let lines = [marks[0] + sold] + marks.flatMap { [$0 + sold, sold] }
+        try folder.write(Data(lines.joined(separator: [0x0A])), to: "marks.ndjson")
+        let first = try await Sluice.replay("marks.ndjson", in: folder, plan: "plan")
+        #expect(try first.report().rejected == 11)
+        #expect(try first.report().failures == [])
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
+        let again = try await Sluice.replay("quarantine", in: folder, plan: "plan")
+        #expect(try again.report().accepted == 6)
+        #expect(try again.report().rejected == 5)
+        #expect(try again.report().failures == [])
+    }
+
     @Test("rejected events that the quarantine could not store are a failure of the replay")
     func lost() async throws {
         let folder = try TestFolder()

@@ -67,25 +67,57 @@ def attack(scenario):
         raise SystemExit(f"unknown scenario {scenario}")
 
 
+def read_frames(connection):
+    """The kind, the stream and the payload of each frame that arrives."""
+    received = b""
+    while True:
+        while len(received) >= 9 and len(received) >= 9 + int.from_bytes(received[:3], "big"):
+            end = 9 + int.from_bytes(received[:3], "big")
+            yield received[3], int.from_bytes(received[5:9], "big"), received[9:end]
+            received = received[end:]
+        piece = connection.recv(1 << 16)
+        if not piece:
+            return
+        received += piece
+
+
 def outcome(connection, frames):
     try:
         for bytes_ in frames:
             connection.sendall(bytes_)
-        received = b""
-        while True:
-            piece = connection.recv(1 << 16)
-            if not piece:
-                return "closed"
-            received += piece
-            while len(received) >= 9:
-                length = int.from_bytes(received[:3], "big")
-                if len(received) < 9 + length:
-                    break
-                if received[3] == RST_STREAM:
-                    return "reset"
-                received = received[9 + length :]
+        is_ending = False
+        for kind, _, _ in read_frames(connection):
+            # At the end of a connection, its incomplete requests are reset.
+            is_ending = is_ending or kind == GOAWAY
+            if kind == RST_STREAM and not is_ending:
+                return "reset"
+        return "closed"
     except (ssl.SSLError, ConnectionError):
         return "closed"
+
+
+def request_before_flood(connection):
+    """Sends a whole request and the frames that exceed the allowance in one piece; the request is answered all the same."""
+    ping = frame(PING, 0, 0, bytes(8))
+    frames = read_frames(connection)
+    connection.sendall(ping * 2900)
+    answered = 0
+    while answered < 2900:
+        answered += next(frames)[0] == PING
+    body = b'{"name":"Ping","payload":{}}'
+    post = header_block(3, "/v1/events") + b"\x0f\x10\x10application/json"
+    request = frame(HEADERS, END_HEADERS, 1, post) + frame(DATA, END_STREAM, 1, body)
+    connection.sendall(request + ping * 600)
+    kinds = []
+    try:
+        for kind, stream, payload in frames:
+            if kind == GOAWAY:
+                kinds.append(f"last stream {int.from_bytes(payload[:4], 'big')}")
+            elif stream == 1 and kind in (HEADERS, RST_STREAM):
+                kinds.append("answer" if kind == HEADERS else "reset")
+    except (ssl.SSLError, ConnectionError):
+        pass
+    return ", ".join(sorted(kinds))
 
 
 def connect(port, certificate):
@@ -113,6 +145,9 @@ def main():
         print("sent", flush=True)
         # Keeps the connection, and reads nothing.
         sys.stdin.read()
+    if scenario == "request-before-flood":
+        print(request_before_flood(connection))
+        return
     print(outcome(connection, attack(scenario)))
 
 

@@ -176,7 +176,7 @@ struct PostgresFaultTests {
         try await fixture.database.run(
             """
             CREATE FUNCTION public.hang() RETURNS trigger LANGUAGE plpgsql AS
-                $$BEGIN PERFORM pg_sleep(3600); RETURN NEW; END$$;
+                $$BEGIN PERFORM pg_sleep_for('1 hour'); RETURN NEW; END$$;
             CREATE TRIGGER hang BEFORE INSERT ON analytics.bought FOR EACH ROW EXECUTE FUNCTION public.hang()
             """
         )

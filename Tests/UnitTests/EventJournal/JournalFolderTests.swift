@@ -50,26 +50,30 @@ struct JournalFolderTests {
         #expect(error?.operation == "make")
     }
 
-    @Test("removed bytes are kept for 90 days, and then the next opening removes their file")
+    @Test("removed bytes are kept for 90 days and as long as their segment; then the next opening removes their file")
     func oldCuts() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         do { try write(0..<3, to: Journal(folder: folder, configuration: .small(), now: 0)) }
         let now = Date()
         for days in [0, 89, 91] {
-            let path = folder + "/00000000000000000000.segment.\(days).cut"
-            #expect(FileManager.default.createFile(atPath: path, contents: Data("x".utf8)))
-            let written = now.addingTimeInterval(-86_400 * Double(days))
-            try FileManager.default.setAttributes([.modificationDate: written], ofItemAtPath: path)
+            // The second segment does not exist.
+            for segment in ["00000000000000000000", "00000000000000000009"] {
+                let path = folder + "/\(segment).segment.\(days).cut"
+                #expect(FileManager.default.createFile(atPath: path, contents: Data("x".utf8)))
+                let written = now.addingTimeInterval(-86_400 * Double(days))
+                try FileManager.default.setAttributes([.modificationDate: written], ofItemAtPath: path)
+            }
         }
         func cuts() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".cut") }.sorted()
         }
         // A clock that has not been set yet removes nothing.
         do { _ = try Journal(folder: folder, configuration: .small(), now: 0) }
-        #expect(try cuts().count == 3)
+        #expect(try cuts().count == 6)
         let microseconds = Int64(now.timeIntervalSince1970 * 1_000_000)
         do { _ = try Journal(folder: folder, configuration: .small(), now: microseconds) }
-        #expect(try cuts() == [0, 89].map { "00000000000000000000.segment.\($0).cut" })
+        let first = [0, 89, 91].map { "00000000000000000000.segment.\($0).cut" }
+        #expect(try cuts() == first + [0, 89].map { "00000000000000000009.segment.\($0).cut" })
     }
 
     @Test("only one process can lock the journal, and the error names that process")

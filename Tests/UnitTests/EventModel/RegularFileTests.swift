@@ -64,6 +64,19 @@ struct RegularFileTests {
         }
     }
 
+    @Test("a file that is too large is an error, and not cut off")
+    func large() throws {
+        try Self.withFolder { folder in
+            let path = folder.appending(path: "file").path
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+            let file = try #require(FileHandle(forWritingAtPath: path))
+            try file.truncate(atOffset: UInt64(RegularFile.maximumBytes))
+            #expect(try RegularFile.contents(own: path).count == RegularFile.maximumBytes)
+            try file.truncate(atOffset: UInt64(RegularFile.maximumBytes) + 1)
+            #expect(throws: RegularFile.Failure(errorNumber: EFBIG)) { try RegularFile.contents(own: path) }
+        }
+    }
+
     @Test("a missing file is reported as missing")
     func missing() throws {
         try Self.withFolder { folder in

@@ -97,6 +97,29 @@ struct BatchLoadingTests {
         }
     }
 
+    @Test("a value that begins with the byte order mark of another encoding is refused, wherever it is in the batch")
+    func otherEncoding() async throws {
+        let marks: [[UInt8]] = [[0xFF, 0xFE], [0xFE, 0xFF], [0xFF, 0xFE, 0, 0], [0, 0, 0xFE, 0xFF]]
+        for mark in marks {
+            let wide = ConsumedRecord(
+                SourceRecord(offset: 0, key: nil, value: mark + Array("{}".utf8), headers: []),
+                timestamp: 0
+            )
+            #expect(try await load([wide]).refused == 1)
+            let tombstone = ConsumedRecord(SourceRecord(offset: 0, key: nil, value: nil, headers: []), timestamp: 0)
+            func moved(_ record: ConsumedRecord, to offset: Int64) -> ConsumedRecord {
+                ConsumedRecord(
+                    SourceRecord(offset: offset, key: nil, value: record.value.map { [UInt8]($0) }, headers: []),
+                    timestamp: 0
+                )
+            }
+            let report = try await load([tombstone, moved(wide, to: 1), record(2), moved(wide, to: 3), record(4)])
+            #expect(report.words == "committed before 5")
+            #expect(report.refused == 3)
+            #expect(report.loaded == 2)
+        }
+    }
+
     @Test("an event without an id gets the same one each time, and another one at another offset")
     func derivedIDs() async throws {
         _ = try await load([record(0), record(1), record(4), record(5)])

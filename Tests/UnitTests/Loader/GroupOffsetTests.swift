@@ -69,6 +69,7 @@ struct GroupOffsetTests {
     private static let missing = TrackerError(code: .notPrepared, message: "There is no such topic.", isRetryable: true)
     private static let down = TrackerError(code: .unavailable, message: "The broker is away.", isRetryable: true)
     private static let slow = TrackerError(code: .timeout, message: "There is no answer.", isRetryable: true)
+    private static let denied = TrackerError(code: .misconfigured, message: "The login failed.", isRetryable: false)
     private static let other = "Other"
     private static let late = "Late"
 
@@ -291,6 +292,26 @@ struct GroupOffsetTests {
         tracker.refuse(Self.other, error)
         #expect(try await load(["Ping", Self.other]).words == "failed")
         tracker.refuse("Ping", error)
+        for _ in 0..<3 {
+            clock.advance(by: limits.patience)
+            #expect(try await load(["Ping", Self.other]).words == "failed")
+        }
+        #expect(quarantine.statistics.kept == 0)
+        tracker.refuse("Ping", nil)
+        tracker.refuse(Self.other, nil)
+        #expect(try await load(["Ping", Self.other]).loaded == 2)
+    }
+
+    @Test(
+        "events that were stuck are not parked while the tracker accepts nothing for another reason",
+        arguments: [down, slow, denied]
+    )
+    func staleEvidence(error: TrackerError) async throws {
+        tracker.knowsStuckEvents = true
+        tracker.refuse(Self.other, Self.missing)
+        #expect(try await load(["Ping", Self.other]).words == "failed")
+        tracker.refuse("Ping", error)
+        tracker.refuse(Self.other, error)
         for _ in 0..<3 {
             clock.advance(by: limits.patience)
             #expect(try await load(["Ping", Self.other]).words == "failed")

@@ -26,6 +26,7 @@ struct ScriptedPipeline: OperatedPipeline {
 
     var eventStatistics: [EventStatistics] { [] }
     var rejectionStatistics: [RejectionStatistics] { [] }
+    var rejectedEvents: Int { 0 }
 
     func recordGauges() {}
     func watch(_ filter: Pipeline.WatchFilter) -> Pipeline.Watch? { watched?.watch(filter) }

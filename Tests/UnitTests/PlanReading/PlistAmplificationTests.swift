@@ -55,11 +55,19 @@ struct PlistAmplificationTests {
             let values = Array(repeating: 3, count: 100_000)
             return BinaryPlist([.dictionary([(1, 2)]), .string(1_000_000), .array(values), .boolean]).bytes
         },
+        Attack("a dictionary with the same short key often, that is referred to often", "1:1 duplicate-key") {
+            let often = Array(repeating: 1, count: 5_000)
+            let entries = Array(repeating: (2, 3), count: 2_500)
+            return BinaryPlist([.array(often), .dictionary(entries), .string(0), .boolean]).bytes
+        },
         Attack("many binary nodes", "1:1 file-too-large") {
             BinaryPlist([.array(Array(repeating: 1, count: 300_000)), .boolean]).bytes
         },
         Attack(xml: "a tag with many attributes", "1:1 malformed-plist") {
             "<plist " + (0..<200_000).map { "a\($0)=\"\"" }.joined(separator: " ") + "><dict/></plist>"
+        },
+        Attack(xml: "a tag with many attributes, one of which contains the end of a tag", "1:1 malformed-plist") {
+            "<plist a=\">\" " + (0..<200_000).map { "a\($0)='>'" }.joined(separator: " ") + "><dict/></plist>"
         },
         Attack(xml: "a tag with many namespaces", "2:3 malformed-plist") {
             "<plist>\n  <dict " + (0..<100_000).map { "xmlns:a\($0)=\"b\"" }.joined(separator: " ") + "/></plist>"

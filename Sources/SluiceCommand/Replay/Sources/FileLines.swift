@@ -1,3 +1,4 @@
+import EventValidation
 import Foundation
 import Gzip
 import SystemPackage
@@ -28,6 +29,8 @@ final class FileLines {
     private var rest: [UInt8] = []
     private var isSkippingLongLine = false
     private var isAtEnd = false
+    /// Whether the next lines are the first ones, before which there may be a byte order mark.
+    private var isAtStart = true
     /// The number of bytes of the file that were read.
     private(set) var bytesRead = 0
 
@@ -52,8 +55,20 @@ final class FileLines {
         if descriptor != .standardInput { try? descriptor.close() }
     }
 
-    /// The next whole lines; `nil` after the last, and after an interrupt.
+    /// The next whole lines, without a byte order mark at the beginning; `nil` after the last, and after an interrupt.
+    ///
+    /// - Throws: Also `MalformedBody` if the file begins with the byte order mark of another encoding than UTF-8.
     func next() throws -> [UInt8]? {
+        guard var lines = try readLines() else { return nil }
+        if isAtStart {
+            isAtStart = false
+            let count = try lines.withUnsafeBytes { try $0.withoutByteOrderMark().count }
+            lines.removeFirst(lines.count - count)
+        }
+        return lines
+    }
+
+    private func readLines() throws -> [UInt8]? {
         while !stop.isRaised {
             if let end = rest.lastIndex(of: UInt8(ascii: "\n")) {
                 let lines = Array(rest[...end])

@@ -61,7 +61,7 @@ final class QuarantineSource: ReplaySource {
             // As one line: valid JSON has line breaks only between tokens, where a space means the same.
             let line = record.original.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }
             return ReplayPart(
-                checked: try line.withUnsafeBytes { try validator.check($0, as: .lines, arrival: record.at) },
+                checked: try line.withUnsafeBytes { try validator.check(lines: $0, arrival: record.at) },
                 isQuarantined: true,
                 recordKey: .quarantined(record.key)
             )

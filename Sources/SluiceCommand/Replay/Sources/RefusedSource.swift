@@ -47,7 +47,7 @@ final class RefusedSource: ReplaySource {
         validator.setNextLine(Int(clamping: entry.key.offset))
         return ReplayPart(
             checked: try Self.line(of: entry.value).withUnsafeBytes {
-                try validator.check($0, as: .lines, arrival: entry.record.at)
+                try validator.check(lines: $0, arrival: entry.record.at)
             },
             isQuarantined: true,
             recordKey: .refused(entry.key)

@@ -132,7 +132,7 @@ struct PendingLines {
         let end = endOfPart
         let part = lines[..<end]
         lines = lines[end...]
-        return try part.withUnsafeBytes { try validator.check($0, as: .lines, arrival: arrival) }
+        return try part.withUnsafeBytes { try validator.check(lines: $0, arrival: arrival) }
     }
 
     private var endOfPart: Int {

@@ -38,6 +38,20 @@ struct HTTP2AbuseTests {
         }
     }
 
+    @Test("a request that is complete before a flood is answered, and GOAWAY states no later one")
+    func requestBeforeFlood() async throws {
+        let folder = try TestFolder()
+        let certificate = try await TestCertificate("server", in: folder)
+        var setup = TestServer.Setup()
+        setup.tls = certificate.paths
+        try await TestServer.run(setup) { server in
+            let arguments = ["request-before-flood", String(server.address.port), certificate.certificate]
+            let output = try await ClientScript.run("http2_abuse", arguments, in: folder)
+            #expect(output == ["answer, last stream 1"])
+            #expect(server.pipeline.statistics.accepted == 1)
+        }
+    }
+
     @Test("streams count like connections: one address cannot take the memory of all")
     func streams() async throws {
         let folder = try TestFolder()

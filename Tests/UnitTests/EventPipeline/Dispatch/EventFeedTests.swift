@@ -1,5 +1,6 @@
 import EventModel
 import EventPipeline
+import EventSchema
 import EventValidation
 import PipelineTestSupport
 import SluiceTesting
@@ -140,5 +141,22 @@ struct EventFeedTests {
         )
         let sample = pipeline.rejectionStatistics.first { $0.kind.code == .wrongType }?.sample
         #expect(sample?.map(\.path) == ["$.payload"])
+        #expect(pipeline.rejectedEvents == 6)
+    }
+
+    @Test("counts every rejected event, although there are more kinds than it tells apart")
+    func manyKinds() throws {
+        let names = (0..<2_500).map { "E\($0)" }
+        let events = names.map { name in
+            EventDefinition(key: name, trackers: ["alpha"], location: PlanLocation(file: "a.plist", line: 1, column: 1))
+        }
+        let catalog = EventCatalog(plan: TrackingPlan(events: events))
+        let pipeline = try PipelineHarness([], catalog: catalog).pipeline
+        let validator = EventValidator(catalog: catalog)
+        for name in names {
+            let checked = try validator.check(#"[{"name":"\#(name)","payload":1}]"#)
+            pipeline.quarantine(checked.rejections, source: "a file")
+        }
+        #expect(pipeline.rejectedEvents == names.count)
     }
 }

@@ -101,6 +101,40 @@ struct StuckEventsTests {
         }
     }
 
+    @Test(
+        "events that fail one by one show together that none of their name is accepted, unless others of it are",
+        arguments: [false, true]
+    )
+    func oneByOne(acceptsOthers: Bool) async throws {
+        let tracker = StuckTracker { $0.number >= 1000 }
+        try await withQuarantine { quarantine, lines in
+            let configuration = Pipeline.Configuration(delivery: .init(linger: .zero))
+            let harness = try PipelineHarness([tracker], configuration: configuration, quarantine: quarantine)
+            try await harness.run { pipeline, clock in
+                func submit(_ events: ScriptedEvent...) async throws {
+                    try await pipeline.submit(.scripted(catalog: PipelineHarness.catalog, events: events))
+                }
+                for number in 0..<6 {
+                    // Each with another event, which shows that the tracker accepts something.
+                    try await submit(ScriptedEvent("A", number: 1000 + number), ScriptedEvent("AB", number: number))
+                    // The first one waits; from then on the clock stands.
+                    while try lines().isEmpty {
+                        try Task.checkCancellation()
+                        clock.advance(by: .milliseconds(100))
+                        await Task.yield()
+                    }
+                    await pipeline.flush()
+                    if acceptsOthers { try await submit(ScriptedEvent("A", number: 100 + number)) }
+                    await pipeline.flush()
+                }
+                let kept = try lines()
+                #expect(kept.count == 6)
+                let broken = pipeline.statistics[tracker: "alpha"]?.brokenEvents
+                #expect(broken?.keys.sorted() == (acceptsOthers ? [] : ["A"]))
+            }
+        }
+    }
+
     @Test("the events behind those that are stuck are delivered with the next attempt, within ten seconds")
     func behindStuckEvents() throws {
         let alpha = 0
