@@ -40,6 +40,9 @@ public struct PostgresConfiguration: Sendable {
     public var connectTimeout: Duration
     /// The timeout of one delivery, after which it is retried; also the server's timeout of each statement.
     ///
+    /// If a statement that loads all rows takes much more than 4 s, a quarter of this or `lockTimeout`, it is undone, and the rows
+    /// are loaded in parts: a table that does not answer holds up no other.
+    ///
     /// It should be longer than `lockTimeout`.
     ///
     /// Default: 60 s.

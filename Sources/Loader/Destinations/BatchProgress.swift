@@ -1,6 +1,7 @@
 import TrackerKit
 
-/// What earlier attempts at a batch have achieved, so that nothing is delivered or stored twice while the process has the partition.
+/// What earlier attempts at a batch have achieved, so that nothing is stored twice while the process has the partition, and nothing
+/// delivered twice but an event that shows whether the tracker still accepts any.
 struct BatchProgress {
     /// How long events have been waiting that the tracker does not accept.
     struct Wait {

@@ -135,7 +135,8 @@ extension DeliveryLoader {
         )
         isStaged = true
         let search = RowSearch(of: target)
-        let time = max(.milliseconds(1), deadline - .now)
+        // However long the rows were on their way.
+        let time = max(Self.firstPartTime, deadline - .now)
         // The search ends by itself, unless a single statement takes too long.
         try connection.execute(
             "SET LOCAL statement_timeout = \((min(limit.remaining, time + Self.lastPartTime)).milliseconds)",
@@ -146,6 +147,8 @@ extension DeliveryLoader {
         return result
     }
 
+    /// How long a search has at least.
+    private static let firstPartTime = Duration.milliseconds(250)
     /// How long the last part of a search may take.
     private static let lastPartTime = Duration.seconds(1)
 

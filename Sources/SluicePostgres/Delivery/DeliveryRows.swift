@@ -23,6 +23,8 @@ struct DeliveryRows {
     private(set) var catalogTargets: [[LoadTarget]] = []
     /// The checkpoint to store with the rows; `nil` for none.
     let checkpoint: Checkpoint?
+    /// The approximate size of the rows.
+    let byteCount: Int
     /// The journal that holds the events; `nil` without one.
     let journal: JournalID?
     private let slices: [EventSlice]
@@ -30,6 +32,7 @@ struct DeliveryRows {
 
     init(_ delivery: Delivery, _ targets: inout LoadTargets) {
         slices = delivery.slices
+        byteCount = delivery.byteCount
         checkpoint = delivery.checkpoint
         journal = delivery.journal
         places.reserveCapacity(delivery.count)

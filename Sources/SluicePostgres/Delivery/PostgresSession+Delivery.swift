@@ -1,10 +1,12 @@
 import TrackerKit
 
 extension PostgresSession {
-    /// The time limit of each statement that loads all rows or none, in milliseconds for a healthy server.
+    /// The time limit of each statement that loads all rows or none, for which a healthy server needs milliseconds.
     ///
-    /// Together with the search, it leaves the rows of other tables at most ten seconds late.
+    /// Together with the time of the search, it is less than the ten seconds that the rows of other tables may be late.
     private static let statementTime = Duration.seconds(4)
+    /// What is added to it, because the rows have to be sent: as much as a slow network needs, with 2 MiB in a second.
+    private static let sendingTimePerByte = Duration.seconds(1) / (2 << 20)
     /// The time limit of the search for rejected rows, after which the loaded rows are committed and the rest is
     /// retried.
     private static let isolationTime = Duration.seconds(4)
@@ -148,7 +150,8 @@ extension PostgresSession {
             sender: sender,
             known: known,
             limit: limit,
-            statementTimeout: min(Self.statementTime, configuration.deliveryTimeout / 4)
+            statementTimeout: max(lockTimeout, min(Self.statementTime, configuration.deliveryTimeout / 4))
+                + Self.sendingTimePerByte * rows.byteCount
         )
     }
 

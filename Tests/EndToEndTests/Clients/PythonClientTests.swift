@@ -32,6 +32,8 @@ struct PythonClientTests {
                 plan: folder.path("shop.plist"),
                 environment: settings
             )
+            // A shutdown does not wait for a tracker that has not started.
+            _ = try await server.process.errors.line(containing: "The tracker has started.")
         }
 
         /// Sends orders with an SDK, through a proxy that treats the first requests with these faults.

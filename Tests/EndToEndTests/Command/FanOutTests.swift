@@ -21,7 +21,10 @@ struct FanOutTests {
                 "replay", RetailMonth.path, "--events", plan, "--format", "json", "--json", "--postgres", database.url,
                 "--kafka", cluster.bootstrapServers,
             ],
-            in: folder
+            in: folder,
+            environment: [
+                "SLUICE_POSTGRES_TIMEOUTS_DELIVERY_SECONDS": "1200", "SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS": "240",
+            ]
         )
         try await process.output?.waitForLines(42_481)
         while try await cluster.messages(in: "events").count < 42_481 { try Task.checkCancellation() }

@@ -19,6 +19,7 @@ struct NoMemoryTests {
         let file = try folder.write(large, to: "large.ndjson")
         let sluice = try await ServingSluice.start(in: folder, plan: plan)
         #expect(try await sluice.post(small).status == 200)
+        try await sluice.process.output?.waitForLines(1)
         try await sluice.process.limitMemory(toFurtherKibibytes: furtherKibibytes)
         let answer = try await sluice.post(file: file, "-i")
         #expect(answer.status == 503)
@@ -44,6 +45,7 @@ struct NoMemoryTests {
         let file = folder.url.appending(path: "lines.ndjson.gz").path
         let sluice = try await ServingSluice.start(in: folder, plan: plan)
         #expect(try await sluice.post(small).status == 200)
+        try await sluice.process.output?.waitForLines(1)
         // Not enough to inflate 4 KiB of gzip.
         try await sluice.process.limitMemory(toFurtherKibibytes: 3 << 10)
         let answer = try await sluice.post(file: file, "-i", "-H", "Content-Encoding: gzip")

@@ -385,6 +385,9 @@ struct PostgresTests {
             maxReplacements: 1
         )
         for _ in 0..<2 { #expect(try await server.post(line).status == 200) }
+        // A shutdown does not wait for a tracker that has not started.
+        let checkpoint = "select next_sequence from analytics._sluice_checkpoints"
+        while try await database.run(checkpoint) != ["2"] { try Task.checkCancellation() }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
         #expect(try await database.run("select id, quantity from analytics.item_purchased") == ["\(id)|6"])

@@ -298,7 +298,7 @@ struct RelayTests {
     ) async throws -> ServingSluice {
         let server = try await ServingSluice.start(
             [
-                "--relay", relay(cluster), "--max-wait", "3",
+                "--relay", relay(cluster), "--max-wait", "10",
                 // Short, so that an outage is noticed soon.
                 "--kafka-property", "message.timeout.ms=1000",
             ],

@@ -315,12 +315,12 @@ struct LimitTests {
 
     @Test("a pause in a body is 408, and steady bytes are not")
     func bodyPause() async throws {
-        try await TestServer.run(Self.small { $0.timeouts.bodyPause = .milliseconds(500) }) { server in
+        try await TestServer.run(Self.small { $0.timeouts.bodyPause = .seconds(2) }) { server in
             try await RawClient.with(server.address) { client in
                 try await client.send(Requests.head(fields: "Content-Length: 900\r\n"))
                 // Longer than the pause in all.
                 let padding = String(repeating: " ", count: 900 - Requests.ping.utf8.count)
-                let dripping = Self.drip(padding, every: .milliseconds(1), to: client)
+                let dripping = Self.drip(padding, every: .milliseconds(4), to: client)
                 try await dripping.get()
                 #expect(try await client.exchange(Requests.ping).status == 200)
                 try await client.send(Requests.head(fields: "Content-Length: 900\r\n") + " ")
@@ -331,7 +331,7 @@ struct LimitTests {
 
     @Test("an idle connection is closed without a response, before the first request and after the last")
     func idle() async throws {
-        try await TestServer.run(Self.small { $0.timeouts.idle = .milliseconds(500) }) { server in
+        try await TestServer.run(Self.small { $0.timeouts.idle = .seconds(2) }) { server in
             try await RawClient.with(server.address) { client async throws in
                 #expect(try await client.isAtEnd())
             }

@@ -96,9 +96,9 @@ struct LoadTests {
     )
     func slowClients(kind: [String]) async throws {
         let limits: (inout IngestConfiguration) -> Void = {
-            $0.timeouts.head = .milliseconds(200)
-            $0.timeouts.body = .milliseconds(200)
-            $0.timeouts.idle = .milliseconds(200)
+            $0.timeouts.head = .seconds(2)
+            $0.timeouts.body = .seconds(2)
+            $0.timeouts.idle = .seconds(2)
         }
         let (output, accepted) = try await Self.run(limits) { server, folder in
             let tool = try LoadTool.slow(server, kind, in: folder)

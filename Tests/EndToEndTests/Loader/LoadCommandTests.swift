@@ -208,7 +208,9 @@ struct LoadCommandTests {
         let ids = try await scene.writePurchases(100)
         let session = try scene.database.server.openSession(scene.database.name)
         try session.run("BEGIN; LOCK TABLE \(LoadScene.table); SELECT 1;")
-        let time = ["SLUICE_POSTGRES_TIMEOUTS_DELIVERY_SECONDS": "60"]
+        let time = [
+            "SLUICE_POSTGRES_TIMEOUTS_DELIVERY_SECONDS": "240", "SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS": "60",
+        ]
         let loader = try scene.load(environment: time, "--log-level", "debug")
         try await scene.database.waitForSessions(1, waitingFor: "relation")
         loader.send(SIGTERM)

@@ -54,7 +54,7 @@ struct LoadLossTests {
         let scene = try await LoadScene(SharedTopic(partitions: 6))
         try await scene.writePurchases(10)
         // Otherwise the group would assign the partitions anew.
-        let loader = try scene.load(properties: ["session.timeout.ms": "60000"], "--accept-loss")
+        let loader = try scene.load(properties: ["session.timeout.ms": "300000"], "--accept-loss")
         try await scene.waitForStored(10, loader: loader)
         loader.send(SIGSTOP)
         let reader = try scene.topic.reader()

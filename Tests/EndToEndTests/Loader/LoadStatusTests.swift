@@ -66,9 +66,15 @@ struct LoadStatusTests {
         }
         #expect(lags == [1, 2, 0])
 
-        let json = try await scene.status("--json")
+        var json = try await scene.status("--json")
+        var answer = try LoaderStatusAnswer(json.output.joined())
+        // An age is left out if Kafka does not answer in time.
+        while answer.trackers.first?.partitions.prefix(2).contains(where: { $0.lagSeconds == nil }) == true {
+            try Task.checkCancellation()
+            json = try await scene.status("--json")
+            answer = try LoaderStatusAnswer(json.output.joined())
+        }
         #expect(json.ending == .exit(0), "\(json.errors)")
-        let answer = try LoaderStatusAnswer(json.output.joined())
         #expect(answer.loader == "loader" && answer.topic == scene.topic.name)
         #expect(answer.trackers.map(\.tracker) == ["postgres"])
         let tracker = try #require(answer.trackers.first)

@@ -73,7 +73,16 @@ struct AlteredColumnTests {
         try await post("5", returned: 5, to: second)
         _ = try await self.parked(by: second, returned: 6...7)
         #expect(try await sold() == ["3"])
-        let check = try await Sluice.run("check", "--events", "plan", "--postgres", database.url, in: folder)
+        let check = try await Sluice.run(
+            "check",
+            "--events",
+            "plan",
+            "--postgres",
+            database.url,
+            "--timeout",
+            "60",
+            in: folder
+        )
         #expect((check.output + check.errors).contains { $0.contains(#""analytics"."sold"."quantity""#) }, "\(check)")
         try await stop(second)
 

@@ -2,8 +2,8 @@
 
 Usage: dashboard_outage.py URL
 
-It prints `delivering` when the row says so. After a line on standard input it waits until the row says that the tracker cannot
-deliver, and prints the time at which the row changed, in milliseconds since 1970, by the page's own clock.
+It prints `delivering` when the row says so. After the end of standard input it waits until the row says that the tracker cannot
+deliver, and prints how many answers of the server had said so when the row changed.
 """
 
 import re
@@ -15,11 +15,23 @@ expect.set_options(timeout=60_000)
 
 ROW = '#trackers tr[data-tracker="postgres"] td'
 
+COUNT_ANSWERS = """
+window.answers = 0
+const fetchAnswer = window.fetch
+window.fetch = async (...request) => {
+  const answer = await fetchAnswer(...request)
+  if (/"(retrying|blocked)"/.test(await answer.clone().text())) window.answers += 1
+  return answer
+}
+"""
+
 NOTE_CHANGE = """
 () => {
   const failing = () => {
     const cell = document.querySelector('#trackers tr[data-tracker="postgres"] td')
-    if (window.changedAt === undefined && cell && /retrying|blocked/.test(cell.textContent)) window.changedAt = Date.now()
+    if (window.changedAfter === undefined && cell && /retrying|blocked/.test(cell.textContent)) {
+      window.changedAfter = window.answers
+    }
   }
   new MutationObserver(failing).observe(document.getElementById("trackers"), { subtree: true, childList: true, characterData: true })
 }
@@ -28,6 +40,7 @@ NOTE_CHANGE = """
 with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
     page = browser.new_page()
+    page.add_init_script(COUNT_ANSWERS)
     page.goto(sys.argv[1])
     expect(page.locator(ROW).first).to_have_text("delivering")
     page.evaluate(NOTE_CHANGE)
@@ -38,5 +51,5 @@ with sync_playwright() as playwright:
     # The first sentence of the page says so as well.
     expect(page.locator("#state")).to_have_text(re.compile(r"^Accepts events\. postgres is (retrying|blocked)\.$"))
     expect(page.locator("#state")).to_have_class("wait")
-    print(f"changed {page.evaluate('window.changedAt')}", flush=True)
+    print(f"changed after {page.evaluate('window.changedAfter')}", flush=True)
     browser.close()

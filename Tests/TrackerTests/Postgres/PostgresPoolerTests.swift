@@ -15,7 +15,11 @@ struct PostgresPoolerTests {
 
     private func tracker(_ fixture: PostgresFixture, port: Int) -> PostgresTracker {
         PostgresTracker(
-            PostgresConfiguration(connection: fixture.database.url(port: port)),
+            PostgresConfiguration(
+                connection: fixture.database.url(port: port),
+                deliveryTimeout: .seconds(240),
+                lockTimeout: .seconds(60)
+            ),
             logger: Logger(label: "test")
         )
     }

@@ -71,7 +71,7 @@ struct PostgresTakeoverTests {
     func others() async throws {
         let fixture = try await fixture()
         let session = try fixture.database.server.openSession(fixture.database.name)
-        let left = try await fixture.startedTracker()
+        let left = try await fixture.startedTracker(deliveryTimeout: .seconds(240), lockTimeout: .seconds(60))
         #expect(try await left.checkpoint(ofJournal: journal) == nil)
         let url = fixture.database.url
         let foreign = try await fixture.startedTracker(connection: url + "?application_name=reports")

@@ -21,7 +21,7 @@ struct HTTP2AbuseTests {
         var setup = TestServer.Setup()
         setup.tls = certificate.paths
         setup.http.timeouts.answer = .milliseconds(200)
-        setup.http.timeouts.head = .seconds(1)
+        setup.http.timeouts.head = .seconds(5)
         try await TestServer.run(setup) { server in
             let arguments = [scenario, String(server.address.port), certificate.certificate]
             let output = try await ClientScript.run("http2_abuse", arguments, in: folder)

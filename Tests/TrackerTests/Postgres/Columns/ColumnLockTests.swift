@@ -36,8 +36,17 @@ struct ColumnLockTests {
         let session = try fixture.database.server.openSession(fixture.database.name)
         try session.run("BEGIN; ALTER TABLE analytics.bought ALTER number TYPE numeric; SELECT 1;")
         async let outcome = deliver(30)
-        try await fixture.database.waitForSessions(1, waitingFor: "relation")
-        try session.run("COMMIT; SELECT 1;")
+        // In the server, because the wait of the delivery is short.
+        try session.run(
+            """
+            DO $$BEGIN
+                WHILE NOT EXISTS (SELECT 1 FROM pg_locks WHERE relation = 'analytics.bought'::regclass AND NOT granted) LOOP
+                    PERFORM pg_sleep_for('2 ms');
+                END LOOP;
+            END$$;
+            COMMIT; SELECT 1;
+            """
+        )
         let retry = try await outcome.retry
         #expect(retry?.positions == (way == .isolating ? [1, 2] : [1]))
         #expect(retry?.reason.message.contains(#""number""#) == true, "\(String(describing: retry))")

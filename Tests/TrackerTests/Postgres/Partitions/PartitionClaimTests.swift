@@ -155,7 +155,9 @@ struct PartitionClaimTests {
     func ownSession() async throws {
         let fixture = try await PartitionFixture()
         let proxy = try SilentProxy(to: fixture.database.server.port)
-        let tracker = fixture.makeTracker(connection: fixture.database.url(port: proxy.port))
+        let tracker = fixture.makeTracker(connection: fixture.database.url(port: proxy.port)) {
+            $0.claimTimeout = .seconds(2)
+        }
         _ = try await fixture.claim(tracker)
         proxy.goSilent(afterBytes: 20_000)
         let delivery = try fixture.delivery(0..<5000)
@@ -198,18 +200,26 @@ struct PartitionClaimTests {
         let fixture = try await PartitionFixture()
         var neighbour = fixture
         neighbour.number = fixture.number + 1
-        _ = try await fixture.claim()
-        _ = try await neighbour.claim(start: 10)
+        let tracker = fixture.makeTracker(Self.waitingLong)
+        _ = try await fixture.claim(tracker)
+        _ = try await neighbour.claim(tracker, start: 10)
         let session = try fixture.database.server.openSession(fixture.database.name)
         try session.run("BEGIN; SELECT 1 FROM analytics._sluice_loader_offsets WHERE partition = 3 FOR UPDATE;")
-        async let waiting = fixture.tracker.load(try fixture.delivery(0..<3))
+        async let waiting = tracker.load(try fixture.delivery(0..<3))
         try await fixture.database.waitForSessions(1, waitingFor: "transactionid")
-        #expect(await neighbour.tracker.load(try neighbour.delivery(10..<12)).words == "committed 0")
+        #expect(await tracker.load(try neighbour.delivery(10..<12)).words == "committed 0")
         #expect(try await fixture.numbers() == [10, 11])
         try session.run("COMMIT; SELECT 1;")
         #expect(try await waiting.words == "committed 0")
         #expect(try await fixture.numbers() == [0, 1, 2, 10, 11])
         try session.close()
+        await tracker.stop()
+    }
+
+    /// A busy machine may need long until the lock is released that a delivery waits for.
+    private static func waitingLong(_ configuration: inout PostgresConfiguration) {
+        configuration.deliveryTimeout = .seconds(240)
+        configuration.lockTimeout = .seconds(60)
     }
 
     @Test("a server older than PostgreSQL 14 is reported by a check, and by a claim that has to terminate a session")
@@ -245,7 +255,7 @@ struct PartitionClaimTests {
     func renewalTakesNothing() async throws {
         let fixture = try await PartitionFixture()
         _ = try await fixture.claim()
-        let second = fixture.makeTracker()
+        let second = fixture.makeTracker(Self.waitingLong)
         _ = try await fixture.claim(second, owner: "b")
         let session = try fixture.database.server.openSession(fixture.database.name)
         try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")

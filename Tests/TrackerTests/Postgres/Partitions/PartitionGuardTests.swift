@@ -63,7 +63,7 @@ struct PartitionGuardTests {
         try await fixture.database.waitForStuckCopy()
         let backend = try await fixture.database.run("SELECT backend_pid FROM analytics._sluice_loader_offsets")
 
-        let next = fixture.makeTracker()
+        let next = fixture.makeTracker { $0.claimTimeout = .seconds(2) }
         let claim = try await fixture.claim(next, owner: "b")
         #expect(claim == PartitionClaim(epoch: 2, position: StoredPosition(nextOffset: 0, lastRecord: nil)))
         let pids = try await fixture.database.run("SELECT pid FROM pg_stat_activity")
