@@ -13,8 +13,8 @@ import Testing
 struct OverdueCommitTests {
     private static func setup(_ files: any FileSystem, maximumBufferedBytes: Int = 64 << 20) -> TestServer.Setup {
         var setup = TestServer.Setup()
-        // Longer than a slow disk needs when it does not hang.
-        setup.http.maxWait = .seconds(10)
+        // Longer than a slow disk needs when it does not hang, and shorter than the time after which commits are overdue.
+        setup.http.maxWait = .seconds(4)
         setup.http.eventLoopCount = 1
         setup.http.maximumBufferedBytes = maximumBufferedBytes
         setup.makePipeline = { catalog, _, quarantine, logger in
@@ -60,7 +60,7 @@ struct OverdueCommitTests {
                 let gathered = try await client.exchange(Requests.post(mixed))
                 #expect(gathered.status == 503)
                 #expect(gathered.body.hasPrefix(#"{"error":{"code":"not-stored""#))
-                #expect(gathered.field("retry-after") == "10")
+                #expect(gathered.field("retry-after") == "4")
                 #expect(server.pipeline.statistics.accepted == 1)
                 #expect(try await server.quarantined().isEmpty)
                 journal.gate.open()
