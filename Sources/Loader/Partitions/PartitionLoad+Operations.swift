@@ -29,7 +29,7 @@ extension PartitionLoad {
         /// The parts of the destination whose events are refused if they accept nothing; if another part accepts nothing, nothing is
         /// committed.
         package let refusing: Set<String>
-        /// When the first of them last accepted nothing; `nil` if there are none.
+        /// Since when no part that accepted nothing has been tried again; `nil` if all parts accept something.
         package let brokenAt: Duration?
     }
 

@@ -59,8 +59,9 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
     private var pausesUntil: Duration = .zero
     /// The record that waits for a loader with its plan, and until when.
     private var otherPlan: (offset: Int64, until: Duration)?
-    /// Since when parts of the destination accept nothing while others do, and when that was last noticed, by part.
-    private var broken: [String: (since: Duration, noticed: Duration)] = [:]
+    /// Since when parts of the destination accept nothing while others do, and when they were last tried, by part; `since` is `nil` as
+    /// long as no other part accepts anything either.
+    private var broken: [String: (since: Duration?, noticed: Duration)] = [:]
     /// How many records the next batch has at most.
     private var batchRecords: Int
     /// How many refused records the destination keeps, if it takes no more.
@@ -174,14 +175,14 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         // The offsets before the next record are skipped together with the records before them.
         let end = taken.count == buffer.count ? expected : buffer[taken.count].offset
         guard end > next else { return nil }
-        let refusing = broken.filter { isStillBroken($0.key, now: now) && now >= $0.value.since + limits.patience }
+        let broken = broken.filter { isStillBroken($0.key, now: now) }
         return Batch(
             epoch: epoch ?? 0,
             start: next,
             end: end,
             records: taken,
-            refusing: Set(refusing.keys),
-            brokenAt: refusing.values.map(\.noticed).min()
+            refusing: Set(broken.filter { $0.value.since.map { now >= $0 + limits.patience } ?? false }.keys),
+            brokenAt: broken.values.map(\.noticed).min()
         )
     }
 
@@ -273,7 +274,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
             isConfirming = false
             if isOurs { phase = .renewing }
         case .broken(let parts, let acceptsOthers):
-            for part in parts { broken[part] = (acceptsOthers ? brokenBefore[part]?.since ?? now : now, now) }
+            for part in parts { broken[part] = (acceptsOthers ? brokenBefore[part]?.since ?? now : nil, now) }
             // The records behind them wait no longer than necessary.
             if let due = parts.compactMap({ broken[$0]?.since }).max().map({ $0 + limits.patience }), now < due {
                 pausesUntil = min(pausesUntil, due)
