@@ -59,9 +59,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
     private var pausesUntil: Duration = .zero
     /// The record that waits for a loader with its plan, and until when.
     private var otherPlan: (offset: Int64, until: Duration)?
-    /// Since when parts of the destination accept nothing while others do, and when they were last tried, by part; `since` is `nil` as
-    /// long as no other part accepts anything either.
-    private var broken: [String: (since: Duration?, noticed: Duration)] = [:]
+    private var broken: BrokenParts
     /// How many records the next batch has at most.
     private var batchRecords: Int
     /// How many refused records the destination keeps, if it takes no more.
@@ -74,6 +72,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         self.partition = partition
         self.limits = limits
         batchRecords = limits.batchRecords
+        broken = BrokenParts(limits: limits)
     }
 
     // MARK: State
@@ -144,6 +143,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         case .comparing(let position): operation = .compare(position)
         case .accepting(let loss): operation = .accept(loss, epoch: epoch ?? 0)
         case .loading:
+            broken.forgetExpired(now: now, isFailing: isFailing)
             guard let batch = nextBatch(now: now) else { return nil }
             batchUnderWay = batch
             operation = .load(batch)
@@ -175,14 +175,13 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         // The offsets before the next record are skipped together with the records before them.
         let end = taken.count == buffer.count ? expected : buffer[taken.count].offset
         guard end > next else { return nil }
-        let broken = broken.filter { isStillBroken($0.key, now: now) }
         return Batch(
             epoch: epoch ?? 0,
             start: next,
             end: end,
             records: taken,
-            refusing: Set(broken.filter { $0.value.since.map { now >= $0 + limits.patience } ?? false }.keys),
-            brokenAt: broken.values.map(\.noticed).min()
+            refusing: broken.refusing(now: now),
+            brokenAt: broken.triedAt
         )
     }
 
@@ -254,7 +253,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         var outcome = outcome
         // There may be room for the refused records of a part, which would otherwise wait for room for all of them.
         if case .refusedFull = outcome, batch.records.count > 1 { outcome = .tooLarge }
-        let brokenBefore = broken.filter { isStillBroken($0.key, now: now) }
+        broken.forgetExpired(now: now, isFailing: isFailing)
         let isOurs = end(now: now, failed: outcome.isFailure)
         switch outcome {
         case .committed(let end, let parts, let wait):
@@ -266,17 +265,14 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
                 batchRecords = min(limits.batchRecords, batchRecords + max(1, limits.batchRecords / 20))
                 refusedLimit = nil
             }
-            // A part whose events are refused is not repaired by a batch without any.
-            if end > batch.start { broken = brokenBefore.filter { batch.refusing.contains($0.key) } }
-            for part in parts { broken[part] = (brokenBefore[part]?.since ?? now, now) }
+            if end > batch.start { broken.committed(refusing: batch.refusing, parts, now: now) }
             otherPlan = wait.map { (end, now + $0) }
         case .superseded, .unknown:
             isConfirming = false
             if isOurs { phase = .renewing }
         case .broken(let parts, let acceptsOthers):
-            for part in parts { broken[part] = (acceptsOthers ? brokenBefore[part]?.since ?? now : nil, now) }
             // The records behind them wait no longer than necessary.
-            if let due = parts.compactMap({ broken[$0]?.since }).max().map({ $0 + limits.patience }), now < due {
+            if let due = broken.broken(parts, acceptsOthers: acceptsOthers, now: now), now < due {
                 pausesUntil = min(pausesUntil, due)
             }
         case .tooLarge, .timedOut: batchRecords = max(1, min(batchRecords, batch.records.count) / 2)
@@ -285,11 +281,6 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         }
         if releaseDeadline != nil { giveUp() }
         if isHeldUp { trimBuffer() }
-    }
-
-    /// Whether a part of the destination is expected to accept nothing: batches without events for it do not show that it is repaired.
-    private func isStillBroken(_ part: String, now: Duration) -> Bool {
-        broken[part].map { failures > 0 || now < $0.noticed + limits.brokenMemory } ?? false
     }
 
     /// Drops what exceeds the limit of a partition that is held up; Kafka has to send it again.

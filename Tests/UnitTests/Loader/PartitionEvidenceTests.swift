@@ -29,7 +29,9 @@ struct PartitionEvidenceTests {
             PartitionClaim(epoch: 1, position: StoredPosition(nextOffset: start, lastRecord: nil))
         }
 
-        func renew(_ partition: LoadedPartition, epoch: Int64) async throws(TrackerError) -> PartitionClaim? { nil }
+        func renew(_ partition: LoadedPartition, epoch: Int64) async throws(TrackerError) -> PartitionClaim? {
+            nil
+        }
 
         func load(_ delivery: PartitionDelivery) async -> PartitionOutcome {
             guard broken.withLock({ $0.contains(delivery.partition.number) }) else {
@@ -45,11 +47,17 @@ struct PartitionEvidenceTests {
             _ loss: AcceptedLoss,
             of partition: LoadedPartition,
             epoch: Int64
-        ) async throws(TrackerError) -> Bool { true }
+        ) async throws(TrackerError) -> Bool {
+            true
+        }
 
-        func loadedPartitions(ofLoader loader: String) async throws(TrackerError) -> [LoadedPartitionStatus] { [] }
+        func loadedPartitions(ofLoader loader: String) async throws(TrackerError) -> [LoadedPartitionStatus] {
+            []
+        }
 
-        func deliver(_ delivery: Delivery) async -> DeliveryOutcome { .delivered }
+        func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+            .delivered
+        }
 
         private static let error = TrackerError(code: .failed, message: "The table is full.", isRetryable: true)
     }
