@@ -40,8 +40,8 @@ public struct PostgresConfiguration: Sendable {
     public var connectTimeout: Duration
     /// The timeout of one delivery, after which it is retried; also the server's timeout of each statement.
     ///
-    /// If a statement that loads all rows takes much more than 4 s, a quarter of this or `lockTimeout`, it is undone, and the rows
-    /// are loaded in parts: a table that does not answer holds up no other.
+    /// A statement that loads all rows is undone after 4 s (or a quarter of this, if that is less; or `lockTimeout`, if that is more)
+    /// and 1 s for each 2 MiB. Then the rows are loaded in parts, so that a table that does not answer holds up no other.
     ///
     /// It should be longer than `lockTimeout`.
     ///

@@ -74,6 +74,10 @@ package enum PostgresErrorClass: Sendable, Hashable {
     }
 }
 
+extension PostgresFailure: CodedFailure {
+    package var failureCode: String? { sqlState }
+}
+
 extension TrackerError {
     /// Creates the error for the pipeline; its description contains no value of a row.
     ///

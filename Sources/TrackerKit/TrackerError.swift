@@ -72,9 +72,22 @@ extension TrackerError {
         isRetryable: true
     )
 
-    /// Whether an operator reads the same.
-    package func isLike(_ other: TrackerError) -> Bool { code == other.code && message == other.message }
+    /// Whether both have the same cause: the same code of the destination if both have one, otherwise the same code and message.
+    package func isLike(_ other: TrackerError) -> Bool {
+        if let cause = (underlying as? any CodedFailure)?.failureCode,
+            let otherCause = (other.underlying as? any CodedFailure)?.failureCode
+        {
+            return cause == otherCause
+        }
+        return code == other.code && message == other.message
+    }
 
     /// Whether the destination cannot be reached or does not answer, which says nothing about the events.
     package var isOutage: Bool { code == .unavailable || code == .timeout || code == .cancelled }
+}
+
+/// The error of a library that has a stable code, which stays the same whatever was sent.
+package protocol CodedFailure: Error {
+    /// The code; `nil` if the failure is not the destination's.
+    var failureCode: String? { get }
 }

@@ -332,6 +332,11 @@ package struct TestSession: Sendable {
         _ = output.fileHandleForReading.availableData
     }
 
+    /// Does the same for statements that may take long, on a thread of its own.
+    package func runLong(_ sql: String) async throws {
+        try await onBlockingThread { Result { try run(sql) } }.get()
+    }
+
     /// Ends the session, which rolls back its transaction.
     package func close() throws {
         try input.fileHandleForWriting.close()

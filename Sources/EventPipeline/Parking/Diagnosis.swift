@@ -22,13 +22,14 @@ struct Diagnosis: Sendable {
     private(set) var retryPositions: [Int] = []
     /// Why those are retried.
     private(set) var retryReason: TrackerError?
+    /// The names of events that were delivered.
+    private(set) var deliveredNames: Set<String> = []
 
     private let delivery: Delivery
     private let limits: Pipeline.DeliveryLimits
     private let patience: Patience
     private let send: @Sendable (Delivery) async -> Settlement
     private var hasDelivered = false
-    private var deliveredNames: Set<String> = []
     /// Another process delivers these events, so this one must not act on the result.
     private var isSuperseded = false
 

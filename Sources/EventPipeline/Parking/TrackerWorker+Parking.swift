@@ -8,9 +8,10 @@ extension TrackerWorker {
     func diagnose(_ delivery: Delivery, turn: Int, patience: Patience) async {
         let limits = pipeline.deliveryLimits(ofQueue: queue)
         let diagnosis = await Diagnosis(of: delivery, turn: turn, patience: patience, limits: limits, send: send)
-        noteBroken(diagnosis.parking, of: delivery)
         let parking = diagnosis.parking.flatMap { stuck in stuck.positions.map { ($0, stuck.reason) } }
         let obstacle = await park(parking, of: delivery)
+        pipeline.decide { state, _ in state.trackers[queue].broken.accepted(diagnosis.deliveredNames) }
+        if obstacle == nil { noteBroken(diagnosis.parking, besides: diagnosis.deliveredNames) }
         let unparked = obstacle == nil ? [] : parking.map(\.0)
         await report(
             Settlement(
@@ -19,7 +20,7 @@ extension TrackerWorker {
                 parked: parking.count - unparked.count,
                 retryPositions: (diagnosis.retryPositions + unparked).sorted(),
                 retryReason: obstacle ?? diagnosis.retryReason ?? .cancelled,
-                stuck: diagnosis.stuck
+                stuck: diagnosis.stuck + (obstacle == nil ? [] : diagnosis.parking)
             ),
             stored: nil
         )
@@ -90,7 +91,7 @@ extension TrackerWorker {
         }
         let parking = known.flatMap { group in group.positions.map { ($0, group.reason) } }
         guard !parking.isEmpty, await park(parking, of: delivery) == nil else { return settlement }
-        noteBroken(known, of: delivery)
+        noteBroken(known, besides: accepted)
         return settlement.parking(Set(parking.map(\.0)), of: delivery)
     }
 
@@ -143,15 +144,14 @@ extension TrackerWorker {
         return nil
     }
 
-    private func noteBroken(_ groups: [StuckGroup], of delivery: Delivery) {
-        let counts = Dictionary(delivery.map { ($0.name, 1) }, uniquingKeysWith: +)
+    /// Notes that events were parked; some events with the names `accepted` were accepted.
+    private func noteBroken(_ groups: [StuckGroup], besides accepted: Set<String>) {
         for group in groups {
-            let isAll = group.positions.count == counts[group.name]
             noteBroken(
                 group.name,
                 group.reason,
                 isWholeName: group.isWholeName,
-                failures: isAll ? group.positions.count : 0
+                failures: accepted.contains(group.name) ? 0 : group.positions.count
             )
         }
     }

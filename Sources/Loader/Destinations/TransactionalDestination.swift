@@ -12,6 +12,7 @@ final class TransactionalDestination: LoadDestination {
     let owner: String
     let planVersion: String?
     let now: @Sendable () -> Timestamp
+    private let patience: Duration
     private let clock: RelativeClock
     /// When the latest delivery began in which the tracker accepted an event, of any partition.
     private let acceptedAt = Mutex<Duration?>(nil)
@@ -20,12 +21,14 @@ final class TransactionalDestination: LoadDestination {
         tracker: any PartitionTracker,
         owner: String,
         planVersion: String?,
+        patience: Duration,
         clock: RelativeClock,
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.tracker = tracker
         self.owner = owner
         self.planVersion = planVersion
+        self.patience = patience
         self.clock = clock
         self.now = now
     }
@@ -69,7 +72,7 @@ final class TransactionalDestination: LoadDestination {
                 RefusedRecord(record: record.copy, verdict: verdict(on: rejection, at: time))
             },
             refusing: batch.refusing,
-            acceptsOthers: batch.brokenAt.map { hasAccepted(since: $0) } ?? false,
+            acceptsOthers: batch.brokenAt.map { hasAccepted(since: max($0, began - patience)) } ?? false,
             refuse: { position, reason in
                 RefusedRecord(
                     record: records.sources[position].copy,

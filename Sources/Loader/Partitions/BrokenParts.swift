@@ -6,8 +6,8 @@ import TrackerKit
 /// accepted nothing for the last time long ago, because batches without events for it do not show that it is repaired.
 struct BrokenParts: Sendable {
     private struct Entry: Sendable {
-        /// Since when the part accepts nothing while others do; `nil` as long as no other part accepts anything either.
-        let since: Duration?
+        /// Since when the part accepts nothing while others do; `nil` as long as nothing has shown that they do.
+        var since: Duration?
         /// When it was last tried.
         let tried: Duration
     }
@@ -24,8 +24,8 @@ struct BrokenParts: Sendable {
         Set(entries.filter { entry in entry.value.since.map { now >= $0 + limits.patience } ?? false }.keys)
     }
 
-    /// Since when none of the parts has been tried again; `nil` if there are none.
-    var triedAt: Duration? { entries.values.map(\.tried).min() }
+    /// When the last of the parts was last tried; `nil` if there are none.
+    var triedAt: Duration? { entries.values.map(\.tried).max() }
 
     /// Forgets the parts that were last tried long ago, but none while nothing succeeds.
     mutating func forgetExpired(now: Duration, isFailing: Bool) {
@@ -40,6 +40,11 @@ struct BrokenParts: Sendable {
         note(parts, acceptsOthers: true, now: now)
     }
 
+    /// The destination was unavailable, so the waits begin anew.
+    mutating func outage() {
+        for part in entries.keys { entries[part]?.since = nil }
+    }
+
     /// Some parts have accepted nothing, and nothing was committed; returns when the events of all of them may be refused, if they do not
     /// accept anything until then and others do.
     mutating func broken(_ parts: Set<String>, acceptsOthers: Bool, now: Duration) -> Duration? {
@@ -49,7 +54,8 @@ struct BrokenParts: Sendable {
 
     private mutating func note(_ parts: Set<String>, acceptsOthers: Bool, now: Duration) {
         for part in parts {
-            entries[part] = Entry(since: acceptsOthers ? entries[part]?.since ?? now : nil, tried: now)
+            // That no other part was tried meanwhile does not end a wait.
+            entries[part] = Entry(since: entries[part]?.since ?? (acceptsOthers ? now : nil), tried: now)
         }
     }
 }

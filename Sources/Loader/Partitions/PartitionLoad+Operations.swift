@@ -29,7 +29,7 @@ extension PartitionLoad {
         /// The parts of the destination whose events are refused if they accept nothing; if another part accepts nothing, nothing is
         /// committed.
         package let refusing: Set<String>
-        /// Since when no part that accepted nothing has been tried again; `nil` if all parts accept something.
+        /// When the last of the parts that accepted nothing was last tried; `nil` if all parts accept something.
         package let brokenAt: Duration?
     }
 

@@ -275,9 +275,12 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
             if let due = broken.broken(parts, acceptsOthers: acceptsOthers, now: now), now < due {
                 pausesUntil = min(pausesUntil, due)
             }
-        case .tooLarge, .timedOut: batchRecords = max(1, min(batchRecords, batch.records.count) / 2)
+        case .tooLarge: batchRecords = max(1, min(batchRecords, batch.records.count) / 2)
+        case .timedOut:
+            broken.outage()
+            batchRecords = max(1, min(batchRecords, batch.records.count) / 2)
         case .refusedFull(let limit): refusedLimit = limit
-        case .failed: break
+        case .failed: broken.outage()
         }
         if releaseDeadline != nil { giveUp() }
         if isHeldUp { trimBuffer() }

@@ -33,6 +33,7 @@ package struct BatchLoading: Sendable {
                     tracker: tracker,
                     owner: owner,
                     planVersion: planVersion,
+                    patience: limits.patience,
                     clock: clock,
                     now: now
                 )

@@ -10,7 +10,8 @@ extension DeliveryLoader {
     /// `lockTimeout`.
     func loadIsolating(
         until deadline: ContinuousClock.Instant,
-        lockTimeout: Duration
+        lockTimeout: Duration,
+        slowly: Bool
     ) throws(PostgresFailure) -> LoadReport {
         var report = LoadReport()
         let present = try inspect()
@@ -26,7 +27,7 @@ extension DeliveryLoader {
         // Otherwise a deferred constraint would fail the commit, and with it every row.
         try connection.execute("SET CONSTRAINTS ALL IMMEDIATE", limit)
         for group in rows.groups where !report.isBroken(group) {
-            try isolate(in: group, until: deadline, lockTimeout: lockTimeout, &report)
+            try isolate(in: group, until: deadline, lockTimeout: lockTimeout, slowly: slowly, &report)
         }
         try connection.execute("SET LOCAL statement_timeout = \(limit.remaining.milliseconds)", limit)
         try commit(&report)
@@ -60,6 +61,7 @@ extension DeliveryLoader {
         in group: DeliveryRows.Group,
         until deadline: ContinuousClock.Instant,
         lockTimeout: Duration,
+        slowly: Bool,
         _ report: inout LoadReport
     ) throws(PostgresFailure) {
         let table = group.target.table.sqlName
@@ -74,54 +76,123 @@ extension DeliveryLoader {
         if let failure = failure ?? group.target.mismatch(with: types) {
             return report.leave(group.positions, of: group, because: TrackerError(failure, table: table))
         }
-        var failures: [(position: Int, failure: PostgresFailure)] = []
-        var hasAccepted = false
+        var found = GroupFindings()
         var pending = [group.positions[...]]
+        if slowly { pending = [try probe(group.positions[...], of: group, &found, &report)] }
+        var hasSearched = false
         while let part = pending.popLast() {
-            if part.count < group.positions.count, ContinuousClock.now >= deadline {
+            if part.isEmpty { continue }
+            if hasSearched, ContinuousClock.now >= deadline {
                 report.unsettled += part
                 continue
             }
-            var result = RowSearch.Result()
-            var isStaged = false
-            let failure = try attempt { () throws(PostgresFailure) in
-                result = try search(part, of: group, until: deadline, &isStaged)
+            hasSearched = true
+            // Even if other tables, or sending the rows, took until the deadline.
+            let end = max(deadline, .now + Self.shortestSearch)
+            switch try search(part, of: group, until: end, width: slowly ? 1 : Self.firstPart, &found, &report) {
+            case nil: continue
+            case .unstaged(let failure) where part.count == 1: found.failures.append((part[part.startIndex], failure))
+            case .unstaged:
+                let middle = part.startIndex + part.count / 2
+                pending.append(part[middle...])
+                pending.append(part[..<middle])
+            case .unsearched(let failure) where failure.isOfTimeLimit && slowly:
+                // The first row alone has taken all the time.
+                let reason = TrackerError(failure, table: table)
+                report.leave(part.prefix(1), of: group, because: reason, isWholeTable: false)
+                report.unsettled += part.dropFirst()
+            case .unsearched(let failure) where failure.isOfTimeLimit:
+                report.unsettled += try probe(part, of: group, &found, &report)
+            case .unsearched(let failure):
+                let isWhole = part.count == group.positions.count
+                report.leave(part, of: group, because: TrackerError(failure, table: table), isWholeTable: isWhole)
             }
-            if let failure {
-                if isStaged {
-                    // The search has found no single rows, for example because the first ones hung until the deadline.
-                    let hasHung = failure.sqlState == "57014"
-                    report.leave(
-                        part,
-                        of: group,
-                        because: TrackerError(failure, table: table),
-                        isWholeTable: part.count == group.positions.count && (!hasHung || part.count >= Self.samples)
-                    )
-                } else if part.count <= 1 {
-                    failures += part.map { ($0, failure) }
-                } else {
-                    let middle = part.startIndex + part.count / 2
-                    pending.append(part[middle...])
-                    pending.append(part[..<middle])
-                }
-                continue
-            }
-            let staged = part.filter { sender.defects[$0] == nil }
-            failures += result.failures.map { (staged[$0.place], $0.failure) }
-            report.unsettled += staged[result.end...]
-            let accepted = result.end - result.failures.count
-            report.duplicates += accepted - result.inserted
-            hasAccepted = hasAccepted || accepted > 0
         }
-        report.hasAccepted = report.hasAccepted || hasAccepted
-        judge(failures, of: group, hasAccepted: hasAccepted, &report)
+        report.hasAccepted = report.hasAccepted || found.hasAccepted
+        judge(found.failures, of: group, hasAccepted: found.hasAccepted, &report)
     }
 
-    /// Copies rows into the staging table, and searches them for those that their table does not accept.
+    /// What is known of the rows of one table.
+    private struct GroupFindings {
+        /// The rows that failed alone.
+        var failures: [(position: Int, failure: PostgresFailure)] = []
+        var hasAccepted = false
+    }
+
+    /// Why a search has no result.
+    private enum SearchFailure {
+        /// The rows could not be copied into the staging table.
+        case unstaged(PostgresFailure)
+        /// The search failed, for example because the first part took too long.
+        case unsearched(PostgresFailure)
+    }
+
+    /// Tries a few rows of a table alone that has taken too long, to tell single rows from the table, and a slow table from one that does
+    /// not answer.
+    ///
+    /// Returns the rows that were not tried. If no sample was answered, all rows are stuck, and none is returned.
+    private func probe(
+        _ part: ArraySlice<Int>,
+        of group: DeliveryRows.Group,
+        _ found: inout GroupFindings,
+        _ report: inout LoadReport
+    ) throws(PostgresFailure) -> ArraySlice<Int> {
+        let table = group.target.table.sqlName
+        let places = Set((0..<Self.samples).map { $0 * (part.count - 1) / (Self.samples - 1) }).sorted()
+        var tried: Set<Int> = []
+        var hanging: [Int] = []
+        var reason: PostgresFailure?
+        for place in places where hanging.count == tried.count {
+            let sample = part[part.startIndex + place]
+            tried.insert(sample)
+            switch try search([sample], of: group, until: .now, width: 1, &found, &report) {
+            case .unsearched(let failure)? where failure.isOfTimeLimit:
+                hanging.append(sample)
+                reason = failure
+            case .unsearched(let failure)?, .unstaged(let failure)?: found.failures.append((sample, failure))
+            case nil: break
+            }
+        }
+        if let reason = reason.map({ TrackerError($0, table: table) }) {
+            guard hanging.count < tried.count else {
+                let isWhole = part.count == group.positions.count && part.count >= Self.samples
+                report.leave(part, of: group, because: reason, isWholeTable: isWhole)
+                return []
+            }
+            report.leave(hanging, of: group, because: reason, isWholeTable: false)
+        }
+        return part.filter { !tried.contains($0) }[...]
+    }
+
+    /// Copies rows into the staging table, and searches them for those that their table does not accept; returns why it has no result.
     private func search(
         _ part: ArraySlice<Int>,
         of group: DeliveryRows.Group,
         until deadline: ContinuousClock.Instant,
+        width: Int,
+        _ found: inout GroupFindings,
+        _ report: inout LoadReport
+    ) throws(PostgresFailure) -> SearchFailure? {
+        var result = RowSearch.Result()
+        var isStaged = false
+        let failure = try attempt { () throws(PostgresFailure) in
+            result = try search(part, of: group, until: deadline, width: width, &isStaged)
+        }
+        if let failure { return isStaged ? .unsearched(failure) : .unstaged(failure) }
+        let staged = part.filter { sender.defects[$0] == nil }
+        found.failures += result.failures.map { (staged[$0.place], $0.failure) }
+        report.unsettled += staged[result.end...]
+        let accepted = result.end - result.failures.count
+        report.duplicates += accepted - result.inserted
+        found.hasAccepted = found.hasAccepted || accepted > 0
+        return nil
+    }
+
+    private func search(
+        _ part: ArraySlice<Int>,
+        of group: DeliveryRows.Group,
+        until deadline: ContinuousClock.Instant,
+        width: Int,
         _ isStaged: inout Bool
     ) throws(PostgresFailure) -> RowSearch.Result {
         let target = group.target
@@ -135,22 +206,22 @@ extension DeliveryLoader {
         )
         isStaged = true
         let search = RowSearch(of: target)
-        // However long the rows were on their way.
-        let time = max(Self.firstPartTime, deadline - .now)
+        let time = max(.milliseconds(1), deadline - .now)
         // The search ends by itself, unless a single statement takes too long.
         try connection.execute(
             "SET LOCAL statement_timeout = \((min(limit.remaining, time + Self.lastPartTime)).milliseconds)",
             limit
         )
-        let result = try search.result(try connection.lastRows(of: search.run(for: time), limit))
+        let result = try search.result(try connection.lastRows(of: search.run(for: time, width: width), limit))
         try connection.execute("\(target.clearStaging); RELEASE SAVEPOINT part", limit)
         return result
     }
 
-    /// How long a search has at least.
-    private static let firstPartTime = Duration.milliseconds(250)
-    /// How long the last part of a search may take.
-    private static let lastPartTime = Duration.seconds(1)
+    /// How long a search has at least, and how long its last part may take.
+    private static let (shortestSearch, lastPartTime) = (Duration.milliseconds(250), Duration.seconds(1))
+
+    /// How many rows a search tries at first, unless loading all of them took too long.
+    private static let firstPart = 100
 
     /// How many rows of a table have to fail alone, and none to be accepted, before the table counts as broken.
     private static let samples = 4
@@ -203,6 +274,9 @@ extension DeliveryLoader {
 }
 
 extension PostgresFailure {
+    /// Whether a statement took too long.
+    var isOfTimeLimit: Bool { sqlState == "57014" }
+
     /// The server's message and code, for the quarantine.
     var refusalReason: String {
         message + (sqlState.map { " (SQLSTATE \($0))" } ?? "")

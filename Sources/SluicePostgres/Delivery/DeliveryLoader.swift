@@ -6,8 +6,9 @@ struct DeliveryLoader {
         case directly
         /// Through staging tables, which skips duplicates.
         case throughStaging
-        /// Through staging tables, without the rows that the server rejects and the tables that accept none.
-        case isolating(until: ContinuousClock.Instant, lockTimeout: Duration)
+        /// Through staging tables, without the rows that the server rejects and the tables that accept none; `slowly` if loading all of
+        /// them took too long.
+        case isolating(until: ContinuousClock.Instant, lockTimeout: Duration, slowly: Bool)
     }
 
     let connection: PostgresConnection
@@ -26,7 +27,8 @@ struct DeliveryLoader {
         switch mode {
         case .directly: try loadDirectly()
         case .throughStaging: try loadThroughStaging()
-        case .isolating(let deadline, let lockTimeout): try loadIsolating(until: deadline, lockTimeout: lockTimeout)
+        case .isolating(let deadline, let lockTimeout, let slowly):
+            try loadIsolating(until: deadline, lockTimeout: lockTimeout, slowly: slowly)
         }
     }
 

@@ -45,6 +45,14 @@ struct LoadReport: Sendable {
     /// Whether every row is in its table, so that the checkpoint may be stored.
     var isWhole: Bool { refused.isEmpty && unsettled.isEmpty && stuck.isEmpty }
 
+    /// Whether nothing shows that the server accepts rows.
+    ///
+    /// Stuck rows that are kept in the transaction are settled, because something else has shown that they are at fault.
+    var isWithoutEvidence: Bool {
+        if case .stuck(_, acceptsOthers: true) = abandonment { return false }
+        return !hasAccepted && refused.isEmpty && !isWhole && keptStuck == 0
+    }
+
     /// Leaves rows to another delivery.
     mutating func leave(
         _ positions: some Sequence<Int>,

@@ -3,7 +3,7 @@ import TrackerKit
 extension PostgresSession {
     /// The time limit of each statement that loads all rows or none, for which a healthy server needs milliseconds.
     ///
-    /// Together with the time of the search, it is less than the ten seconds that the rows of other tables may be late.
+    /// Together with the time of the search, it leaves the rows of other tables about ten seconds late.
     private static let statementTime = Duration.seconds(4)
     /// What is added to it, because the rows have to be sent: as much as a slow network needs, with 2 MiB in a second.
     private static let sendingTimePerByte = Duration.seconds(1) / (2 << 20)
@@ -60,7 +60,9 @@ extension PostgresSession {
         let lockTimeout = min(lockTimeout, Self.isolationLockTime / max(1, rows.groups.count))
         var report: LoadReport
         do {
-            report = try attempt(.isolating(until: deadline, lockTimeout: lockTimeout))
+            report = try attempt(
+                .isolating(until: deadline, lockTimeout: lockTimeout, slowly: failure?.isOfTimeLimit == true)
+            )
         } catch {
             // The server may have become a standby, or the role may have changed.
             if [.unavailable, .misconfigured, .notPrepared].contains(PostgresErrorClass(error)) { close() }
@@ -70,10 +72,7 @@ extension PostgresSession {
             refusalLog.note(report.refusalKinds, tracker: configuration.name, to: logger)
         }
         note(report)
-        // Stuck rows that are kept in the transaction are settled, because something else has shown that they are at fault.
-        let isWithoutEvidence =
-            !report.hasAccepted && report.refused.isEmpty && !report.isWhole && report.keptStuck == 0
-        if let failure, isWithoutEvidence, PostgresErrorClass(failure) == .unavailable {
+        if let failure, report.isWithoutEvidence, PostgresErrorClass(failure) == .unavailable {
             // The server may have become a standby; a conflict of transactions says nothing of the kind.
             if failure.sqlState?.hasPrefix("40") == true { throw failure }
             close()

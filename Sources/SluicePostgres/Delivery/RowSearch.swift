@@ -21,8 +21,8 @@ struct RowSearch: Sendable {
         var end = 0
     }
 
-    /// The sizes of the first and of the largest part, so that a table that accepts rows slowly makes progress before the deadline.
-    private static let (firstPart, largestPart) = (100, 1000)
+    /// The size of the largest part, so that a table that accepts rows slowly makes progress before the deadline.
+    private static let largestPart = 1000
 
     private let target: LoadTarget
 
@@ -49,7 +49,7 @@ struct RowSearch: Sendable {
                 places tid[] := ARRAY(SELECT s.ctid FROM pg_temp.\(target.staging) s ORDER BY s.\(target.place));
                 number integer := cardinality(search.places);
                 first integer := 1;
-                width integer := least(search.number, \(Self.firstPart));
+                width integer := least(search.number, $2);
                 moved bigint;
                 total bigint := 0;
             BEGIN
@@ -84,15 +84,15 @@ struct RowSearch: Sendable {
             END
             """
         return """
-            CREATE OR REPLACE FUNCTION \(name)(timestamptz)
+            CREATE OR REPLACE FUNCTION \(name)(timestamptz, integer)
             RETURNS TABLE (place integer, state text, message text, rule text, context text)
             LANGUAGE plpgsql AS \(SQLText.literal(body))
             """
     }
 
-    /// Runs the function; `time` is how long it may begin another part.
-    func run(for time: Duration) -> String {
-        "SELECT * FROM \(name)(clock_timestamp() + interval '\(time.milliseconds) milliseconds')"
+    /// Runs the function; `time` is how long it may begin another part, and `width` the size of the first one.
+    func run(for time: Duration, width: Int) -> String {
+        "SELECT * FROM \(name)(clock_timestamp() + interval '\(time.milliseconds) milliseconds', \(width))"
     }
 
     /// Reads the rows that the function returned.

@@ -15,7 +15,7 @@ package struct PartitionDelivery: Sendable {
     package let refused: [RefusedRecord]
     /// The tables whose events are refused if they accept none while others do; if another table accepts none, nothing is loaded.
     package let refusing: Set<String>
-    /// Whether the destination has accepted events of other deliveries since one of these tables last accepted none.
+    /// Whether the destination has accepted events of other deliveries since a table last accepted none of this partition's.
     package let acceptsOthers: Bool
     /// Makes the refused record of the event at a position of `events`.
     package let refuse: @Sendable (_ position: Int, _ reason: RefusalReason) -> RefusedRecord

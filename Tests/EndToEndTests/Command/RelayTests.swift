@@ -154,7 +154,7 @@ struct RelayTests {
         for harmless in ["drop", "hash"] {
             try folder.write(plan(sensitivity: "<string>\(harmless)</string>"), to: "plan.plist")
             let key = ["SLUICE_PRIVACY_HASH_KEY": String(repeating: "k", count: 32)]
-            let run = try await Sluice.run(["check"] + arguments, in: folder, environment: key)
+            let run = try await Sluice.run(["check", "--timeout", "60"] + arguments, in: folder, environment: key)
             #expect(run.ending == .exit(0), "\(run.output) \(run.errors)")
         }
     }
@@ -177,7 +177,7 @@ struct RelayTests {
         // It ends with its last reference.
         defer { broker.process.send(SIGKILL) }
         let run = try await Sluice.run(
-            ["check", "--events", Self.plan, "--relay", broker.relay],
+            ["check", "--events", Self.plan, "--timeout", "60", "--relay", broker.relay],
             in: folder,
             environment: Self.brokers
         )
@@ -203,7 +203,7 @@ struct RelayTests {
             let broker = try await broker(replicas: 3, settings, in: folder)
             defer { broker.process.send(SIGKILL) }
             let run = try await Sluice.run(
-                ["check", "--events", Self.plan, "--relay", broker.relay],
+                ["check", "--events", Self.plan, "--timeout", "60", "--relay", broker.relay],
                 in: folder,
                 environment: Self.brokers
             )
@@ -242,7 +242,7 @@ struct RelayTests {
         let shown = try await Sluice.run(["config", "show"] + config, in: folder)
         #expect(shown.ending == .exit(0), "\(shown.errors)")
         #expect(shown.output.contains { $0.contains("relay.url") && $0.contains(relay) }, "\(shown.output)")
-        let run = try await Sluice.run(["check", "--events", Self.plan] + config, in: folder)
+        let run = try await Sluice.run(["check", "--events", Self.plan, "--timeout", "60"] + config, in: folder)
         #expect(run.ending == .exit(1))
         #expect(run.output.contains { $0.contains("ssl.ca.location") }, "\(run.output)")
         try folder.write("relay: {url: \(relay), acknowledge: everybody}", to: "sluice.yaml")

@@ -13,15 +13,19 @@ import Testing
 struct OverdueCommitTests {
     private static func setup(_ files: any FileSystem, maximumBufferedBytes: Int = 64 << 20) -> TestServer.Setup {
         var setup = TestServer.Setup()
-        // Longer than a slow disk needs when it does not hang, and shorter than the time after which commits are overdue.
+        // Longer than a slow disk needs when it does not hang.
         setup.http.maxWait = .seconds(4)
         setup.http.eventLoopCount = 1
         setup.http.maximumBufferedBytes = maximumBufferedBytes
         setup.makePipeline = { catalog, _, quarantine, logger in
-            try Pipeline(
+            var configuration = Pipeline.Configuration.journaled
+            // The pipeline stays ready, however long the commits of a test hang.
+            configuration.commitOverdueAfter = .seconds(600)
+            return try Pipeline(
                 catalog: catalog,
                 trackers: [CollectingTracker()],
                 journal: Journal(files, configuration: JournalConfiguration(minimumFreeBytes: 0), now: 0),
+                configuration: configuration,
                 quarantine: quarantine,
                 logger: logger
             )

@@ -190,6 +190,47 @@ struct PostgresFaultTests {
         #expect(try await fixture.count("analytics.seen") == 10)
     }
 
+    @Test(
+        "a row that does not answer is stuck alone, and a table that answers slowly is not stuck: all others are delivered",
+        arguments: [["hang"], []]
+    )
+    func slowRows(hanging: [String]) async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        try await fixture.database.run(
+            """
+            CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    PERFORM pg_sleep_for(CASE NEW.state WHEN 'hang' THEN '1 hour' ELSE '20 ms' END::interval);
+                    RETURN NEW;
+                END
+            $$;
+            CREATE TRIGGER wait BEFORE INSERT ON analytics.bought FOR EACH ROW EXECUTE FUNCTION public.wait()
+            """
+        )
+        let tracker = try await fixture.startedTracker(deliveryTimeout: .seconds(8))
+        // Far more than the time of one attempt.
+        var events = (0..<300).map { Self.bought($0, "") }
+        for state in hanging { events[7] = Self.bought(7, state) }
+        var left = Array(events.indices)
+        var stuck: [DeliveryOutcome.Stuck] = []
+        while !left.isEmpty, left != [7] {
+            try Task.checkCancellation()
+            // Another table's row is delivered with each attempt.
+            let number = try await fixture.count("analytics.seen") + 1000
+            let outcome = await tracker.deliver(try fixture.delivery(left.map { events[$0] } + [Self.seen(number)]))
+            #expect(outcome.refusals == [])
+            let retried = outcome.retry?.positions ?? []
+            #expect(!retried.contains(left.count))
+            stuck = outcome.retry?.stuck ?? []
+            #expect(stuck.allSatisfy { !$0.isWholeName && $0.positions.allSatisfy { hanging != [] && left[$0] == 7 } })
+            left = retried.map { left[$0] }
+        }
+        #expect(left == (hanging == [] ? [] : [7]))
+        #expect(stuck.count == left.count)
+        #expect(try await fixture.count("analytics.bought") == events.count - left.count)
+        await tracker.stop()
+    }
+
     @Test("if a connection answers but nothing is accepted, no event is stuck")
     func outage() async throws {
         let fixture = try await PostgresFixture(Self.plan)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import TrackerKit
 
-@Suite("PostgreSQL: outages and cancellation")
+@Suite("PostgreSQL: outages and cancellation", .timeLimit(.minutes(5)))
 struct PostgresOutageTests {
     private static let plan = [event("Bought", [property("number", .integer)])]
 
@@ -15,7 +15,7 @@ struct PostgresOutageTests {
         numbers.map { #"{"id":"\#(id($0))","name":"Bought","payload":{"number":\#($0)}}"# }
     }
 
-    @Test("if the server crashes and restarts, no row is lost or duplicated", .timeLimit(.minutes(5)))
+    @Test("if the server crashes and restarts, no row is lost or duplicated")
     func crash() async throws {
         let server = try await PrivatePostgres()
         let fixture = try await PostgresFixture(Self.plan, in: try await server.makeDatabase())

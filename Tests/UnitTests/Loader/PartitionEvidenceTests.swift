@@ -143,6 +143,20 @@ struct PartitionEvidenceTests {
         #expect(stuck.committedOffset == 1)
     }
 
+    @Test("it is enough that another partition loads a record once a minute")
+    func rareRecords() async throws {
+        var (stuck, other) = (makeLoad(0), makeLoad(1))
+        _ = stuck.receive(record(0))
+        for second in Int64(0)... {
+            if second % 60 == 30 { _ = other.receive(record(second / 60)) }
+            _ = await attempt(&other)
+            if await attempt(&stuck) { break }
+            clock.advance(by: .seconds(1))
+            try #require(second < 180)
+        }
+        #expect(stuck.committedOffset == 1)
+    }
+
     @Test("an outage that begins while a partition waits refuses nothing, and ends the wait")
     func outage() async throws {
         var (stuck, other) = (makeLoad(0), makeLoad(1))

@@ -101,12 +101,31 @@ struct PartitionLoadTests {
         #expect(first.brokenAt == .seconds(108))
         // An outage: the wait begins anew when others are accepted again.
         load.loaded(.broken(["A", "B"], acceptsOthers: false), now: .seconds(118))
+        _ = try #require(nextBatch(of: &load, now: .seconds(119)))
         load.loaded(.failed, now: .seconds(119))
         #expect(try #require(nextBatch(of: &load, now: .seconds(127))).refusing.isEmpty)
         load.loaded(.broken(["A"], acceptsOthers: true), now: .seconds(127))
         #expect(try #require(nextBatch(of: &load, now: .seconds(136))).refusing.isEmpty)
         load.loaded(.broken(["A"], acceptsOthers: true), now: .seconds(136))
         #expect(try #require(nextBatch(of: &load, now: .seconds(137))).refusing == ["A"])
+    }
+
+    @Test("only what others load after the last attempt shows that the destination works")
+    func evidenceAfterLastAttempt() throws {
+        var load = loading(from: 0)
+        func next(_ offset: Int64, now: Duration) throws -> Load.Batch {
+            _ = load.receive(record(offset))
+            return try #require(nextBatch(of: &load, now: now))
+        }
+        _ = try next(0, now: .seconds(100))
+        load.loaded(.broken(["A"], acceptsOthers: true), now: .seconds(100))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(110))).refusing == ["A"])
+        load.loaded(.committed(end: 1, broken: ["A"]), now: .seconds(110))
+        #expect(try next(1, now: .seconds(111)).brokenAt == .seconds(110))
+        load.loaded(.committed(end: 2), now: .seconds(111))
+        _ = try next(2, now: .seconds(140))
+        load.loaded(.broken(["B"], acceptsOthers: false), now: .seconds(140))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(150))).brokenAt == .seconds(140))
     }
 
     @Test("a table that breaks while the events of another one are refused waits like the first one")

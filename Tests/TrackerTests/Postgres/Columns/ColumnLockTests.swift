@@ -36,9 +36,10 @@ struct ColumnLockTests {
         let session = try fixture.database.server.openSession(fixture.database.name)
         try session.run("BEGIN; ALTER TABLE analytics.bought ALTER number TYPE numeric; SELECT 1;")
         async let outcome = deliver(30)
-        // In the server, because the wait of the delivery is short.
-        try session.run(
+        // In the server, because the wait of the delivery is short; with a limit, because nothing cancels it.
+        try await session.runLong(
             """
+            SET LOCAL statement_timeout = '2min';
             DO $$BEGIN
                 WHILE NOT EXISTS (SELECT 1 FROM pg_locks WHERE relation = 'analytics.bought'::regclass AND NOT granted) LOOP
                     PERFORM pg_sleep_for('2 ms');

@@ -93,6 +93,11 @@ struct PartitionBrokenTableTests {
                 """
             )
             _ = try await fixture.claim()
+            let early = await fixture.tracker.load(try fixture.delivery(0..<4, "Seen", acceptsOthers: true))
+            guard case .broken(["seen"], acceptsOthers: true, _) = early else {
+                Issue.record("\(state): \(early)")
+                continue
+            }
             let alone = try fixture.delivery(0..<4, "Seen", refusesBrokenEvents: true)
             #expect(await fixture.tracker.load(alone).words == "broken", "\(state)")
             #expect(try await fixture.refused() == [], "\(state)")

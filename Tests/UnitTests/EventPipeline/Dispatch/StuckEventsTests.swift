@@ -101,6 +101,38 @@ struct StuckEventsTests {
         }
     }
 
+    private struct FullDisk: CodedFailure {
+        let failureCode: String? = "53100"
+    }
+
+    @Test("an event that fails as in an outage when it is tried alone is parked once others are delivered")
+    func alone() async throws {
+        let full = TrackerError(code: .failed, message: "A is full.", isRetryable: true, underlying: FullDisk())
+        let down = TrackerError(code: .unavailable, message: "It is full.", isRetryable: true, underlying: FullDisk())
+        let tracker = StuckTracker(reason: full, alone: down) { $0.number >= 1000 }
+        try await withQuarantine { quarantine, lines in
+            let configuration = Pipeline.Configuration(delivery: .init(linger: .zero))
+            let harness = try PipelineHarness([tracker], configuration: configuration, quarantine: quarantine)
+            try await harness.run { pipeline, clock in
+                let events = [ScriptedEvent("A", number: 0), ScriptedEvent("A", number: 1000)]
+                try await pipeline.submit(.scripted(catalog: PipelineHarness.catalog, events: events))
+                await tracker.delivered.wait { $0 == [0] }
+                var (calls, number) = (tracker.calls, 1)
+                while try lines().isEmpty {
+                    try Task.checkCancellation()
+                    clock.advance(by: .milliseconds(100))
+                    await Task.yield()
+                    // Another event comes only after an attempt without any.
+                    guard tracker.calls > calls + 1, tracker.delivered.value.count == number else { continue }
+                    calls = tracker.calls
+                    pipeline.accept("AB", number..<number + 1)
+                    number += 1
+                }
+            }
+            #expect(harness.pipeline.statistics[tracker: "alpha"]?.parked == 1)
+        }
+    }
+
     @Test(
         "events that fail one by one show together that none of their name is accepted, unless others of it are",
         arguments: [false, true]

@@ -89,13 +89,22 @@ final class StuckTracker: Tracker {
     let delivered = Watched<[Int]>([])
     /// Why it delivers nothing; `nil` while it delivers.
     let failure = Watched<TrackerError?>(nil)
+    /// What it says of events that are stuck, if it delivers no others in the same call.
+    private let reasonAlone: TrackerError
+    private let reason: TrackerError
     private let count = Watched(0)
     private let isStuck: @Sendable (TrackedEvent) -> Bool
 
     var calls: Int { count.value }
 
-    init(_ isStuck: @escaping @Sendable (TrackedEvent) -> Bool) {
+    init(
+        reason: TrackerError = TableTracker.reason,
+        alone reasonAlone: TrackerError? = nil,
+        _ isStuck: @escaping @Sendable (TrackedEvent) -> Bool
+    ) {
         self.isStuck = isStuck
+        self.reason = reason
+        self.reasonAlone = reasonAlone ?? reason
     }
 
     func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
@@ -106,10 +115,14 @@ final class StuckTracker: Tracker {
         guard !positions.isEmpty else { return .delivered }
         let hasDelivered = positions.count < delivery.count
         let groups = delivery.positionsByName(of: positions).map { group in
-            DeliveryOutcome.Stuck(positions: group.positions, reason: TableTracker.reason, isWholeName: false)
+            DeliveryOutcome.Stuck(positions: group.positions, reason: reason, isWholeName: false)
         }
         return DeliveryOutcome(
-            retry: .init(positions: positions, reason: TableTracker.reason, stuck: hasDelivered ? groups : [])
+            retry: .init(
+                positions: positions,
+                reason: hasDelivered ? reason : reasonAlone,
+                stuck: hasDelivered ? groups : []
+            )
         )
     }
 }
