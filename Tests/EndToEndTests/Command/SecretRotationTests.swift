@@ -8,7 +8,7 @@ struct SecretRotationTests {
     /// When a program reads each secret; the page for operators says the same.
     private static let readings = [
         "postgres.urlFile": "each connection", "postgres.passwordFile": "each connection",
-        "kafka.propertiesFile": "each connection", "admin.tokenFile": "each request",
+        "kafka.propertiesFile": "the start, and after a failed delivery", "admin.tokenFile": "each request",
         "http.keys": "each change", "http.tls.privateKey": "each change",
         "privacy.hashKeyFile": "the start",
     ]
