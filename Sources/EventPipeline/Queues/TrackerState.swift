@@ -32,7 +32,7 @@ package struct Patience: Sendable {
     /// The names of events that have failed for as long, although nothing has shown yet that they are stuck.
     let failing: Set<String>
 
-    /// Whether it has ended for events of which the tracker said itself that they are stuck.
+    /// Whether it has ended for events that the tracker itself reported as stuck.
     func hasEnded(forKnown name: String) -> Bool { stuck.since(name).map { $0 <= end } ?? false }
 
     /// Whether it has ended for events that were found by sending them alone.

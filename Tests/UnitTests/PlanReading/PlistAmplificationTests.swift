@@ -66,7 +66,7 @@ struct PlistAmplificationTests {
         Attack(xml: "a tag with many attributes", "1:1 malformed-plist") {
             "<plist " + (0..<200_000).map { "a\($0)=\"\"" }.joined(separator: " ") + "><dict/></plist>"
         },
-        Attack(xml: "a tag with many attributes, one of which contains the end of a tag", "1:1 malformed-plist") {
+        Attack(xml: "a tag with many attributes, the first with a quoted >", "1:1 malformed-plist") {
             "<plist a=\">\" " + (0..<200_000).map { "a\($0)='>'" }.joined(separator: " ") + "><dict/></plist>"
         },
         Attack(xml: "a tag with many namespaces", "2:3 malformed-plist") {

@@ -36,7 +36,7 @@ struct StuckEventsTests {
         }
     }
 
-    @Test("events that are stuck wait for ten seconds from their own first attempt, and not from that of another name")
+    @Test("each name's stuck events wait ten seconds from their own first failure")
     func patienceOfEachName() async throws {
         let tracker = StuckTracker { $0.number >= 100 }
         try await withQuarantine { quarantine, lines in
