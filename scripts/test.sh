@@ -3,24 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/packages.sh
+source scripts/lib/phase.sh
 source scripts/lib/tests.sh
-
-# Runs the tests that start servers and processes, one at a time: several at once would exceed their time limits on two
-# processors. If some fail, the last lines say which and why.
-test_package() {
-    local log=.run/test.log status=0 pattern filters=()
-    local patterns=('^TrackerTests\.' '^EndToEndTests\.' '^PlanToolsTests\.HTMLExportTests' '^PlanToolsTests\.SchemaAgreementTests')
-    mkdir -p .run
-    require_tests -- "${patterns[@]}"
-    for pattern in "${patterns[@]}"; do filters+=(--filter "$pattern"); done
-    # The chaos of loaders has a process of its own, see scale-test.sh.
-    swift test --skip-build --no-parallel "${filters[@]}" --skip '^EndToEndTests\.LoaderChaosTests' 2>&1 | tee "$log" || status=$?
-    if ((status != 0)); then
-        printf '\nWhat failed:\n' >&2
-        grep -aE '^✘ Test .* recorded an issue|Fatal error|unexpected signal' "$log" >&2 || true
-        return "$status"
-    fi
-}
 
 while IFS= read -r script; do
     bash -n "$script"
@@ -30,10 +14,10 @@ done < <(git ls-files '*.sh' .ci/run)
 mkdir -p .run/ceilings
 make -s -B -C Benchmarks/Ceilings OUT="$PWD/.run/ceilings"
 
-swift build --build-tests
+phase "Build" .run/build-tests.log swift build --build-tests
 scripts/unit.sh --skip-build
-test_package
-scripts/scale-test.sh 45
+scripts/integration.sh
+phase "Loaders that crash" .run/scale-test-output.log scripts/scale-test.sh 45
 
 # The benchmarks' Swift is compiled, but not run.
 in_package Benchmarks build

@@ -34,6 +34,8 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
+    @OptionGroup var plan: PlanFolder
+    @OptionGroup var trackers: TrackerOptions
     @OptionGroup var options: PipelineOptions
 
     func validate() throws {
@@ -43,9 +45,8 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var stated = options.settings
-        journal.add(to: &stated)
-        let settings = try await Settings.load(stated, file: options.plan.config.path, keepsJournal: true)
+        let stated = CommandLineSettings(plan, trackers, options, journal)
+        let settings = try await Settings.load(stated, file: plan.config.path, keepsJournal: true)
         let reading = PlanReader().read(paths: [settings.eventsFolder])
         // Even with an invalid plan, the connections to the destinations are checked.
         let wiring = Wiring(settings, plan: reading.plan ?? TrackingPlan(events: []), minimumLogLevel: .error)
@@ -55,8 +56,8 @@ struct CheckCommand: AsyncParsableCommand {
         ]
         if settings.tls != nil { parts.append(Self.tlsPart(settings, wiring)) }
         if let journal = settings.journal { parts.append(FolderCheck.part("journal", journal.folder)) }
-        let trackers = try wiring.trackers()
-        if reading.plan != nil { Self.noteMissingTrackers(of: wiring, trackers, in: &parts[0]) }
+        let configured = try wiring.trackers()
+        if reading.plan != nil { Self.noteMissingTrackers(of: wiring, configured, in: &parts[0]) }
         if let problem = wiring.problem(with: wiring.catalog) {
             let code = wiring.catalog.lacksHashKey ? "missing-hash-key" : "restricted-value"
             parts[0].problems.append(CheckReport.Problem(code: code, sentence: problem))
@@ -68,7 +69,7 @@ struct CheckCommand: AsyncParsableCommand {
             loadsPartitions: usesLoader,
             limit: .seconds(timeout)
         )
-        parts += await check.parts(of: trackers)
+        parts += await check.parts(of: configured)
         if usesLoader, settings.relay != nil { parts += try await loaderParts(stated, reading.plan) }
         let report = CheckReport(parts: parts)
         if json {
@@ -81,7 +82,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// The destinations of a loader, to which a server with a relay does not deliver.
     private func loaderParts(_ stated: CommandLineSettings, _ plan: TrackingPlan?) async throws -> [CheckReport.Part] {
-        let settings = try await Settings.load(stated, file: options.plan.config.path, usesRelay: false)
+        let settings = try await Settings.load(stated, file: self.plan.config.path, usesRelay: false)
         let wiring = Wiring(settings, plan: plan ?? TrackingPlan(events: []), minimumLogLevel: .error)
         let check = DestinationCheck(
             catalog: wiring.catalog,

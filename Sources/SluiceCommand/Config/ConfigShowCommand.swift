@@ -17,12 +17,15 @@ struct ConfigShowCommand: ParsableCommand {
     @Flag(help: "Print one JSON object instead of a table.")
     var json = false
 
+    @OptionGroup var plan: PlanFolder
+    @OptionGroup var trackers: TrackerOptions
     @OptionGroup var options: PipelineOptions
 
     func run() throws {
-        var stated = options.settings
-        journal.add(to: &stated)
-        let reader = try SettingsReader(options: stated, file: options.plan.config.path)
+        let reader = try SettingsReader(
+            options: CommandLineSettings(plan, trackers, options, journal),
+            file: plan.config.path
+        )
         let settings = Settings(reading: reader, keepsJournal: true)
         try reader.finish()
         let shown = reader.shownSettings(hasJournal: settings.journal != nil)

@@ -33,6 +33,8 @@ struct CoverageCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
+    @OptionGroup var plan: PlanFolder
+    @OptionGroup var trackers: TrackerOptions
     @OptionGroup var options: PipelineOptions
 
     func validate() throws {
@@ -41,7 +43,7 @@ struct CoverageCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try await Settings.load(options.settings, file: options.plan.config.path)
+        let settings = try await Settings.load(CommandLineSettings(plan, trackers, options), file: plan.config.path)
         let wiring = try Wiring(settings)
         let uses = EventUses(of: TrackingPlan(events: wiring.catalog.definitions))
         var files = SourceFiles()

@@ -34,6 +34,8 @@ struct LoadCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var options: LoadOptions
+    @OptionGroup var plan: PlanFolder
+    @OptionGroup var trackers: TrackerOptions
 
     @Option(help: .setting(.adminListen, valueName: "host:port"))
     var admin: String?
@@ -68,10 +70,11 @@ struct LoadCommand: AsyncParsableCommand {
         // A closed standard output is a failure of the console tracker only.
         Terminal.ignoresBrokenPipes(true)
         ProcessLimits.keepFreedBlocks()
-        let settings = try await options.settings { stated in
-            stated.set(.adminListen, admin)
-            stated.set(.adminEnabled, hasNoPrivatePort ? false : nil)
-        }
+        var stated = CommandLineSettings(options, plan, trackers)
+        stated.set(.adminListen, admin)
+        stated.set(.adminEnabled, hasNoPrivatePort ? false : nil)
+        // A loader delivers to the events' own trackers.
+        let settings = try await Settings.load(stated, file: plan.config.path, usesRelay: false)
         var configuration = try options.configuration(settings)
         configuration.start = since ?? .beginning
         configuration.limits.acceptsLoss = acceptLoss

@@ -8,7 +8,7 @@ import SluicePostgres
 import TrackerKit
 
 /// The options of `sluice load` and its subcommands.
-struct LoadOptions: ParsableArguments {
+struct LoadOptions: ParsableArguments, SettingOptions {
     @Option(help: .setting(.loadFrom, valueName: "url"))
     var from: String?
 
@@ -18,17 +18,9 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Load into this tracker only; can be repeated. Default: all.", valueName: "tracker"))
     var to: [String] = []
 
-    @OptionGroup var destinations: TrackerOptions
-
-    /// Reads the settings, without a relay, since a loader delivers to the events' own trackers.
-    ///
-    /// - Parameter change: States further settings.
-    func settings(_ change: (inout CommandLineSettings) -> Void = { _ in }) async throws -> Settings {
-        var stated = destinations.settings
-        stated.set(.loadFrom, from)
-        stated.set(.loadGroup, group)
-        change(&stated)
-        return try await Settings.load(stated, file: destinations.plan.config.path, usesRelay: false)
+    func add(to settings: inout CommandLineSettings) {
+        settings.set(.loadFrom, from)
+        settings.set(.loadGroup, group)
     }
 
     /// What the loader reads.

@@ -20,12 +20,15 @@ struct LoadStatusCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var options: LoadOptions
+    @OptionGroup var plan: PlanFolder
+    @OptionGroup var trackers: TrackerOptions
 
     @Flag(help: "Print the status as one JSON object.")
     var json = false
 
     func run() async throws {
-        let settings = try await options.settings()
+        let stated = CommandLineSettings(options, plan, trackers)
+        let settings = try await Settings.load(stated, file: plan.config.path, usesRelay: false)
         let configuration = try options.configuration(settings)
         let wiring = Wiring(settings, plan: try PlanFolder.plan(at: settings.eventsFolder), minimumLogLevel: .error)
         let trackers = try options.trackers(wiring)

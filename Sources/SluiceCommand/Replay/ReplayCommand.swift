@@ -83,6 +83,8 @@ struct ReplayCommand: AsyncParsableCommand {
     @Flag(help: "Print the report as one JSON object.")
     var json = false
 
+    @OptionGroup var plan: PlanFolder
+    @OptionGroup var trackers: TrackerOptions
     @OptionGroup var options: PipelineOptions
 
     func validate() throws {
@@ -96,7 +98,7 @@ struct ReplayCommand: AsyncParsableCommand {
             if inputs != [.quarantine] {
                 throw ValidationError("--from selects refused records, so the only path with it is quarantine.")
             }
-            if !to.isEmpty || options.relay != nil || options.quarantine != nil {
+            if !to.isEmpty || options.relay != nil || trackers.quarantine != nil {
                 throw ValidationError(
                     "With --from, records are sent to that tracker only; --to, --relay and --quarantine cannot be used with it."
                 )
@@ -118,8 +120,8 @@ struct ReplayCommand: AsyncParsableCommand {
         Terminal.ignoresBrokenPipes(false)
         let filter = try filter()
         var settings = try await Settings.load(
-            options.settings,
-            file: options.plan.config.path,
+            CommandLineSettings(plan, trackers, options),
+            file: plan.config.path,
             usesRelay: refused.from == nil
         )
         settings.pipeline.maximumStartAttempts = settings.strictTrackers ? 1 : Self.maximumStartAttempts

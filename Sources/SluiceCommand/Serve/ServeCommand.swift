@@ -65,6 +65,8 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var from: JournalStart?
 
+    @OptionGroup var plan: PlanFolder
+    @OptionGroup var trackers: TrackerOptions
     @OptionGroup var options: PipelineOptions
 
     private static func journalStart(_ text: String) throws -> JournalStart {
@@ -80,7 +82,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func settings() async throws -> Settings {
-        var stated = options.settings
+        var stated = CommandLineSettings(plan, trackers, options, journal)
         stated.set(.httpListen, listen)
         stated.set(.httpKeys, keys)
         stated.set(.httpOpen, open ? true : nil)
@@ -90,8 +92,7 @@ struct ServeCommand: AsyncParsableCommand {
         stated.set(.httpMaxWaitSeconds, maxWait)
         stated.set(.adminListen, admin)
         stated.set(.adminEnabled, hasNoPrivatePort ? false : nil)
-        journal.add(to: &stated)
-        var settings = try await Settings.load(stated, file: options.plan.config.path, keepsJournal: true)
+        var settings = try await Settings.load(stated, file: plan.config.path, keepsJournal: true)
         if let from {
             guard settings.journal != nil else {
                 throw ValidationError("--from needs a journal, and --no-journal or journal.enabled switches it off.")

@@ -5,6 +5,11 @@ import Configuration
 struct CommandLineSettings {
     private(set) var values: [SettingKey: ConfigValue] = [:]
 
+    /// The settings that groups of options gave.
+    init(_ groups: any SettingOptions...) {
+        for group in groups { group.add(to: &self) }
+    }
+
     /// Sets a text; `nil` is an option that was not given.
     mutating func set(_ key: SettingKey, _ text: String?) {
         if let text { set(key, .string(text)) }
@@ -28,6 +33,15 @@ struct CommandLineSettings {
     private mutating func set(_ key: SettingKey, _ content: ConfigContent) {
         values[key] = ConfigValue(content, isSecret: key.isSecret)
     }
+}
+
+/// A group of options that set settings.
+///
+/// A command lists its groups one beside another: in debug builds, ArgumentParser validates a group five times for each
+/// command or group that contains it, so that each level makes the start five times as long.
+protocol SettingOptions {
+    /// Adds the settings that these options gave.
+    func add(to settings: inout CommandLineSettings)
 }
 
 extension ArgumentHelp {

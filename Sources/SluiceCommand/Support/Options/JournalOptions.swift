@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// Whether `serve` keeps a journal, and where; `check` takes the same options.
-struct JournalOptions: ParsableArguments {
+struct JournalOptions: ParsableArguments, SettingOptions {
     @Option(help: .setting(.journalFolder, valueName: "dir"), completion: .directory)
     var journal: String?
 
@@ -17,7 +17,6 @@ struct JournalOptions: ParsableArguments {
         if hasNoJournal, journal != nil { throw ValidationError("--journal and --no-journal exclude each other.") }
     }
 
-    /// Adds the settings that these options gave.
     func add(to settings: inout CommandLineSettings) {
         settings.set(.journalFolder, journal)
         settings.set(.journalEnabled, hasNoJournal ? false : journal.map { _ in true })

@@ -2,10 +2,8 @@ import ArgumentParser
 import Logging
 import SluiceConsole
 
-/// The options of every command that runs a pipeline.
-struct PipelineOptions: ParsableArguments {
-    @OptionGroup var trackers: TrackerOptions
-
+/// The options of every command that runs a pipeline, besides the trackers'.
+struct PipelineOptions: ParsableArguments, SettingOptions {
     @Option(help: .setting(.relayURL, valueName: "url"))
     var relay: String?
 
@@ -17,22 +15,14 @@ struct PipelineOptions: ParsableArguments {
     )
     var strictTrackers = false
 
-    var plan: PlanFolder { trackers.plan }
-    var quarantine: String? { trackers.quarantine }
-
-    /// The settings that these options gave.
-    var settings: CommandLineSettings {
-        var settings = trackers.settings
+    func add(to settings: inout CommandLineSettings) {
         settings.set(.relayURL, relay)
         settings.set(.strictTrackers, strictTrackers ? true : nil)
-        return settings
     }
 }
 
-/// The options of every command that delivers events to trackers.
-struct TrackerOptions: ParsableArguments {
-    @OptionGroup var plan: PlanFolder
-
+/// The options of every command that delivers events to trackers, besides the plan's.
+struct TrackerOptions: ParsableArguments, SettingOptions {
     @Flag(inversion: .prefixedNo, help: .setting(.consoleEnabled))
     var console: Bool?
 
@@ -69,10 +59,7 @@ struct TrackerOptions: ParsableArguments {
     @Option(help: .setting(.logFormat, valueName: "format"))
     var logFormat: String?
 
-    /// The settings that these options gave.
-    var settings: CommandLineSettings {
-        var settings = CommandLineSettings()
-        settings.set(.eventsDirectory, plan.events)
+    func add(to settings: inout CommandLineSettings) {
         settings.set(.consoleEnabled, console)
         settings.set(.consoleFormat, format?.rawValue)
         settings.set(.postgresURL, postgres)
@@ -85,6 +72,5 @@ struct TrackerOptions: ParsableArguments {
         settings.set(.quarantineFolder, quarantine)
         settings.set(.logLevel, logLevel?.rawValue)
         settings.set(.logFormat, logFormat)
-        return settings
     }
 }

@@ -4,11 +4,15 @@ import Foundation
 import PlanReading
 
 /// The tracking plan that a command reads.
-struct PlanFolder: ParsableArguments {
+struct PlanFolder: ParsableArguments, SettingOptions {
     @Option(help: .setting(.eventsDirectory, valueName: "dir"), completion: .directory)
     var events: String?
 
     @OptionGroup var config: ConfigurationFile
+
+    func add(to settings: inout CommandLineSettings) {
+        settings.set(.eventsDirectory, events)
+    }
 
     /// The folder that the option, the environment or the configuration file names, or the default.
     func path() async throws -> String {
