@@ -1,13 +1,25 @@
 #!/usr/bin/env bash
-# Runs the tests that start servers and processes. They mostly wait, so three processes run them at once, each with a
+# Runs the tests that start servers and processes. They mostly wait, so on Linux three processes run them at once, each with a
 # PostgreSQL and a folder for temporary files of its own; within a process, one test runs at a time.
 #
 #   scripts/integration.sh [PATTERN]    the suites whose MODULE.SUITE matches the pattern, or all; the tests must be built
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Runs tests one at a time, with these options.
+#
+# Several `swift test` at once fail, because each opens the build's database; so the program with the tests is run directly. macOS's
+# cannot be run.
+if [[ $(uname -s) == Linux ]]; then
+    processes=3
+    program=$(swift build --show-bin-path)/sluicePackageTests.xctest
+    run_tests() { "$program" --testing-library swift-testing --no-parallel "$@"; }
+else
+    processes=1
+    run_tests() { swift test --skip-build --no-parallel "$@"; }
+fi
+
 readonly out=$PWD/.run/integration
-readonly processes=3
 # Few groups, because each starts its PostgreSQL anew, but enough that all processes end at about the same time.
 readonly groups=12
 
@@ -25,9 +37,7 @@ run_group() {
     folder=$(mktemp -d "${TMPDIR:-/tmp}/sluice-$1.XXXXXX")
     # If the tests run as root, PostgreSQL's server runs as another user.
     chmod 1777 "$folder"
-    # The lock is for builds, and nothing is built here.
-    TMPDIR=$folder swift test --skip-build --ignore-lock --no-parallel "${filters[@]}" --xunit-output "$group.xml" \
-        >"$group.log" 2>&1 || status=$?
+    TMPDIR=$folder run_tests "${filters[@]}" --xunit-output "$group.xml" >"$group.log" 2>&1 || status=$?
     rm -rf "$folder"
     printf 'Group %2s: %3s tests in %s s%s\n' "$1" "$(grep -acE '^[^ ]+ Test "?.* (passed|failed) after' "$group.log")" \
         $((SECONDS - start)) "$( ((status == 0)) || echo ', failed')"
@@ -46,8 +56,8 @@ if ((number == 0)); then
     exit 1
 fi
 
-export -f run_group
-export out
+export -f run_group run_tests
+export out program=${program:-}
 for ((group = 1; group <= groups && group <= number; group++)); do echo "$group"; done \
     | xargs -P "$processes" -I NUMBER bash -euo pipefail -c 'run_group NUMBER'
 
