@@ -38,8 +38,10 @@ private func checkAgain(_ batch: EventBatch) {
 
 private func checkAlone(_ bytes: UnsafeRawBufferPointer) {
     let validator = EventValidator(catalog: catalog, now: { arrival })
-    // A byte order mark is skipped before the first line only, and each line on its own is a first line.
-    guard !bytes.contains(0xEF), let together = try? validator.check(bytes, as: .lines) else { return }
+    // A byte order mark counts before the first line only, and each line on its own is a first line.
+    guard !bytes.contains(where: { [0xEF, 0xFE].contains($0) }),
+        let together = try? validator.check(bytes, as: .lines)
+    else { return }
     var (accepted, rejected) = (0, 0)
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
         guard let checked = try? validator.check(UnsafeRawBufferPointer(rebasing: line), as: .lines) else { continue }
