@@ -5,7 +5,7 @@
 #   scripts/libraries.sh [PRODUCT…]    these products, or all of the table
 #
 # The products share a build folder, which is empty at first, so a module is compiled only for the first product that has it.
-# That takes about four minutes.
+# That takes about eight minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

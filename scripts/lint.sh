@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks the format of all Swift code that is or would be committed, and the style rules of Tests/ArchitectureTests.
+# Checks the format of all Swift code that is or would be committed, the style rules of Tests/ArchitectureTests, and the table of
+# C libraries.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/phase.sh
@@ -10,3 +11,5 @@ done | xargs -0 swift format lint --strict --parallel --configuration .swift-for
 
 # Optimised, because the rules search 100,000 lines.
 logged .run/style.log swift test -c release --package-path Tests/ArchitectureTests --scratch-path .run/style
+
+swift package dump-package | python3 scripts/lib/libraries.py
