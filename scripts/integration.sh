@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Runs the tests that start servers and processes. They mostly wait, so on Linux three processes run them at once, each with a
-# PostgreSQL and a folder for temporary files of its own; within a process, one test runs at a time.
+# Runs the tests that start servers and processes. One test at a time would leave a processor idle, so on Linux three processes run
+# them, each with a PostgreSQL and a folder for temporary files of its own; within a process, one test runs at a time.
 #
-#   scripts/integration.sh [PATTERN]    the suites whose MODULE.SUITE matches the pattern, or all; the tests must be built
+#   scripts/integration.sh [PATTERN]    the suites with tests whose MODULE.SUITE/TEST matches the pattern, or all; they must be built
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source scripts/lib/tests.sh
 
 # Runs tests one at a time, with these options.
 #
-# Several `swift test` at once fail, because each opens the build's database; so the program with the tests is run directly. macOS's
-# cannot be run.
+# Several `swift test` at once fail, because each opens the build's database; so the program with the tests is run directly. On macOS it
+# is a bundle, which only `swift test` runs.
 if [[ $(uname -s) == Linux ]]; then
     processes=3
     program=$(swift build --show-bin-path)/sluicePackageTests.xctest
@@ -23,11 +24,12 @@ readonly out=$PWD/.run/integration
 # Few groups, because each starts its PostgreSQL anew, but enough that all processes end at about the same time.
 readonly groups=12
 
-# Prints the suites as MODULE.SUITE. The chaos of loaders has a process of its own, see scale-test.sh.
-suites() {
-    swift test list --skip-build 2>/dev/null | sed -nE 's|^([A-Za-z]+\.[A-Za-z0-9]+)/.*|\1|p' \
-        | grep -E '^(TrackerTests\.|EndToEndTests\.|PlanToolsTests\.(HTMLExport|SchemaAgreement)Tests$)' \
-        | grep -vxF EndToEndTests.LoaderChaosTests | grep -E "$1" | sort -u
+readonly patterns=('^TrackerTests\.' '^EndToEndTests\.' '^PlanToolsTests\.HTMLExportTests/' '^PlanToolsTests\.SchemaAgreementTests/')
+
+# Prints the tests, as MODULE.SUITE/TEST. The chaos of loaders has a process of its own, see scale-test.sh.
+tests() {
+    swift test list --skip-build 2>/dev/null | grep -E "$(IFS='|' && echo "${patterns[*]}")" \
+        | grep -v '^EndToEndTests\.LoaderChaosTests/' | grep -E "$1"
 }
 
 # Runs the suites that group $1 lists, prints how it ended, and says in its status file whether it passed.
@@ -39,22 +41,23 @@ run_group() {
     chmod 1777 "$folder"
     TMPDIR=$folder run_tests "${filters[@]}" --xunit-output "$group.xml" >"$group.log" 2>&1 || status=$?
     rm -rf "$folder"
-    printf 'Group %2s: %3s tests in %s s%s\n' "$1" "$(grep -acE '^[^ ]+ Test "?.* (passed|failed) after' "$group.log")" \
+    printf 'Group %2s: %3s tests in %s s%s\n' "$1" "$(grep -aE '^[^ ]+ Test .* (passed|failed) after' "$group.log" | grep -cv 'Test run with')" \
         $((SECONDS - start)) "$( ((status == 0)) || echo ', failed')"
     echo "$status" >"$group.status"
 }
 
 rm -rf "$out"
 mkdir -p "$out"
+require_tests -- "${patterns[@]}"
+tests "${1:-.}" >"$out/tests" || {
+    echo "error: no test matches '${1:-.}'" >&2
+    exit 1
+}
 number=0
 while read -r suite; do
     echo "$suite" >>"$out/$((number % groups + 1)).suites"
     number=$((number + 1))
-done < <(suites "${1:-.}")
-if ((number == 0)); then
-    echo "error: no suite matches '${1:-.}'" >&2
-    exit 1
-fi
+done < <(cut -d/ -f1 "$out/tests" | sort -u)
 
 export -f run_group run_tests
 export out program=${program:-}
@@ -69,4 +72,9 @@ for ((group = 1; group <= groups && group <= number; group++)); do
     grep -aE '^✘ Test .* recorded an issue|Fatal error|unexpected signal' "$out/$group.log" >&2 || tail -n 5 "$out/$group.log" >&2
 done
 python3 scripts/lib/durations.py "$out"
+# A filter that matches nothing is no error of the program.
+if ((failed == 0 && $(wc -l <"$out/durations.tsv") < $(wc -l <"$out/tests"))); then
+    echo "error: of $(wc -l <"$out/tests") tests, $(wc -l <"$out/durations.tsv") ran" >&2
+    exit 1
+fi
 exit "$failed"

@@ -2,7 +2,7 @@
 """Compares the table "C libraries" in Documentation/Library.md with the manifest, from `swift package dump-package` on
 standard input.
 
-`make libraries` proves the same by building each product, which takes minutes.
+`make libraries` shows that the manifest is complete, by building each product; that takes minutes.
 """
 
 import json

@@ -37,8 +37,8 @@ struct CommandLineSettings {
 
 /// A group of options that set settings.
 ///
-/// A command lists its groups one beside another: in debug builds, ArgumentParser validates a group five times for each
-/// command or group that contains it, so that each level makes the start five times as long.
+/// A command states its groups side by side instead of nesting them: in debug builds, ArgumentParser builds the options of a group
+/// five times for each level of nesting, and the command would take almost a second to start.
 protocol SettingOptions {
     /// Adds the settings that these options gave.
     func add(to settings: inout CommandLineSettings)

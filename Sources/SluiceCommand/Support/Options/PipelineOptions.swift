@@ -2,7 +2,7 @@ import ArgumentParser
 import Logging
 import SluiceConsole
 
-/// The options of every command that runs a pipeline, besides the trackers'.
+/// The options of every command that runs a pipeline, besides those of the plan and the trackers.
 struct PipelineOptions: ParsableArguments, SettingOptions {
     @Option(help: .setting(.relayURL, valueName: "url"))
     var relay: String?
@@ -21,7 +21,7 @@ struct PipelineOptions: ParsableArguments, SettingOptions {
     }
 }
 
-/// The options of every command that delivers events to trackers, besides the plan's.
+/// The options of every command that delivers events to trackers, besides those of the plan.
 struct TrackerOptions: ParsableArguments, SettingOptions {
     @Flag(inversion: .prefixedNo, help: .setting(.consoleEnabled))
     var console: Bool?
