@@ -46,7 +46,7 @@ final class ConsumerContext {
         _ partitions: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
     ) {
         if isClosing {
-            rd_kafka_assign(client, nil)
+            client.giveBackPartitions()
             return
         }
         guard code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS else {
@@ -56,5 +56,18 @@ final class ConsumerContext {
         let list = partitions?.pointee
         let numbers = (0..<Int(list?.cnt ?? 0)).compactMap { list?.elems[$0].partition }
         rebalances.append(.assigned(numbers.sorted()))
+    }
+}
+
+extension OpaquePointer {
+    /// Answers whichever change of the assignment the client waits for, with no partitions.
+    ///
+    /// Until it has its answer, it takes no part in a rebalance, and cannot leave the group.
+    func giveBackPartitions() {
+        let none = rd_kafka_topic_partition_list_new(0)
+        defer { rd_kafka_topic_partition_list_destroy(none) }
+        // Only a list answers an assignment, and only its absence a revocation.
+        rd_kafka_assign(self, none)
+        rd_kafka_assign(self, nil)
     }
 }

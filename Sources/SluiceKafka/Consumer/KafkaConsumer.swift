@@ -180,10 +180,10 @@ package final class KafkaConsumer {
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw error(KafkaFailure(code)) }
     }
 
-    /// Gives all partitions back.
+    /// Gives all partitions back, those included that the group has just assigned and that were not taken over.
     package func unassign() {
         releaseQueues()
-        rd_kafka_assign(client.handle, nil)
+        client.handle.giveBackPartitions()
     }
 
     private func releaseQueues() {
@@ -312,7 +312,7 @@ package final class KafkaConsumer {
         while rd_kafka_consumer_closed(client.handle) == 0 {
             guard clock.now < deadline else { return }
             guard let event = rd_kafka_queue_poll(groupQueue, 50) else { continue }
-            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE { rd_kafka_assign(client.handle, nil) }
+            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE { client.handle.giveBackPartitions() }
             rd_kafka_event_destroy(event)
         }
         for queue in [groupQueue, commits] {

@@ -1,0 +1,79 @@
+import Logging
+import SluiceKafka
+import TestSupport
+import Testing
+import TrackerKit
+
+@Suite(.timeLimit(.minutes(5))) struct KafkaConsumerTests {
+    private let cluster: MockKafkaCluster
+    private let wakeup: Wakeup
+
+    init() throws {
+        cluster = try MockKafkaCluster()
+        try cluster.makeTopic("t", partitions: 2)
+        wakeup = try Wakeup()
+    }
+
+    @Test("a consumer that gives back what it was assigned, instead of taking it over, stays in its group and lets others join")
+    func declines() async throws {
+        let first = try subscribed(wakeup)
+        defer { first.close() }
+        _ = try await event(of: first) { if case .assigned = $0 { true } else { false } }
+        first.unassign()
+        let second = try subscribed(wakeup)
+        defer { second.close() }
+        _ = try await event(of: first) { if case .revoked = $0 { true } else { false } }
+        first.unassign()
+        var shares: [[Int32]] = []
+        for consumer in [first, second] {
+            let event = try await event(of: consumer) { if case .assigned = $0 { true } else { false } }
+            guard case .assigned(let partitions) = event else { continue }
+            shares.append(partitions)
+        }
+        #expect(shares.allSatisfy { $0.count == 1 })
+        #expect(Set(shares.joined()) == [0, 1])
+    }
+
+    @Test("a consumer that is closed before it takes an assignment over leaves its group and is freed")
+    func closesUnanswered() async throws {
+        weak var kept: Wakeup?
+        do {
+            let wakeup = try Wakeup()
+            kept = wakeup
+            let consumer = try subscribed(wakeup)
+            _ = try await event(of: consumer) { if case .assigned = $0 { true } else { false } }
+            consumer.close()
+        }
+        // A consumer that the brokers do not let go keeps it.
+        #expect(kept == nil)
+    }
+
+    private func subscribed(_ wakeup: Wakeup) throws -> KafkaConsumer {
+        let configuration = ConsumerConfiguration(
+            brokers: cluster.bootstrapServers,
+            topic: "t",
+            group: "g",
+            // The mock cluster takes a second less for each rebalance.
+            properties: ["session.timeout.ms": "4000", "heartbeat.interval.ms": "400"]
+        )
+        let consumer = try KafkaConsumer(configuration, wakeup: wakeup, logger: Logger(label: "test"))
+        try consumer.subscribe()
+        return consumer
+    }
+
+    /// Waits for an event of a consumer, and drops those before it.
+    private func event(
+        of consumer: KafkaConsumer,
+        where isWanted: (KafkaConsumer.GroupEvent) -> Bool
+    ) async throws -> KafkaConsumer.GroupEvent {
+        while true {
+            try Task.checkCancellation()
+            if let event = consumer.poll() {
+                if isWanted(event) { return event }
+            } else {
+                wakeup.wait(milliseconds: 50)
+                await Task.yield()
+            }
+        }
+    }
+}
