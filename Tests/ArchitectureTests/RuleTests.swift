@@ -144,6 +144,14 @@ import Testing
         #expect(sizes(of: text + "a\n").map(\.line) == [0])
     }
 
+    @Test("a file that deserves a look is found before it is over the limit")
+    func suspiciousFile() {
+        let text = String(repeating: "a\n", count: SizeRule.suspiciousLinesOfFile)
+        #expect(SizeRule.warnings(in: TextFile(path: "Sources/A/A.swift", text: text)).isEmpty)
+        #expect(SizeRule.warnings(in: TextFile(path: "Sources/A/A.swift", text: text + "a\n")).map(\.line) == [0])
+        #expect(sizes(of: text + "a\n").isEmpty)
+    }
+
     @Test("a function over the limit is found, and one at the limit is not")
     func longFunction() {
         func text(_ count: Int) -> String {
