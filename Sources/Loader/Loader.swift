@@ -102,7 +102,7 @@ package final class Loader: Sendable {
         while !Task.isCancelled {
             do throws(TrackerError) {
                 try await tracker.start(for: catalog.visible(to: tracker.name))
-                member.status.set([:], hasJoined: false, isFailing: false)
+                member.status.set([:], .absent, isFailing: false)
                 if let summary = failures.ended(now: clock.now()) {
                     logger.notice(
                         "The tracker has started; its member joins the group.",
@@ -111,7 +111,7 @@ package final class Loader: Sendable {
                 }
                 return true
             } catch {
-                member.status.set([:], hasJoined: false, isFailing: true)
+                member.status.set([:], .absent, isFailing: true)
                 if let summary = failures.failed(because: error.code.description, now: clock.now()) {
                     logger.error(
                         "A tracker cannot start, so its events wait in Kafka; the loader keeps trying.",

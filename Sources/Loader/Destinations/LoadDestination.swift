@@ -1,4 +1,4 @@
-package import SluiceKafka
+import SluiceKafka
 package import TrackerKit
 
 /// Where a member loads its partitions, and where their positions are stored.
@@ -41,7 +41,7 @@ protocol LoadDestination: Sendable {
 
 /// What happened to a batch, for the log and the metrics.
 package struct BatchReport: Sendable {
-    package var outcome: PartitionLoad<ConsumedRecord>.LoadOutcome
+    package var outcome: LoadOutcome
     /// How many events the tracker has accepted.
     package var loaded = 0
     /// How many records were refused and kept.
@@ -52,4 +52,18 @@ package struct BatchReport: Sendable {
     var lastTimestamp: Int64?
     /// Why nothing was committed.
     package var error: TrackerError?
+
+    package init(
+        outcome: LoadOutcome,
+        loaded: Int = 0,
+        refused: Int = 0,
+        refusal: String? = nil,
+        error: TrackerError? = nil
+    ) {
+        self.outcome = outcome
+        self.loaded = loaded
+        self.refused = refused
+        self.refusal = refusal
+        self.error = error
+    }
 }

@@ -8,89 +8,30 @@ package import TrackerKit
 
 /// A member of the consumer group of one tracker: loads the partitions that the group assigns to it into the tracker.
 ///
-/// Its thread polls the consumer and decides; operations of the tracker run elsewhere and report to its inbox. Polling never waits for
-/// the tracker, so a slow one does not get the member evicted; and operations that do not end make it leave the group, so that others
-/// can load its partitions.
+/// Its thread polls the consumer and carries out what `MemberState` decides; operations of the tracker run elsewhere and report to its
+/// inbox. Polling never waits for the tracker, so a slow one does not get the member evicted; and operations that do not end make it
+/// leave the group, so that others can load its partitions.
 package actor GroupMember {
-    typealias Load = PartitionLoad<ConsumedRecord>
+    typealias State = MemberState<ConsumedRecord>
 
     /// How long the thread waits for something to happen.
     private static let longestWait = Duration.milliseconds(100)
-    /// How often the group's offsets are stored in Kafka for tools that show lag.
-    static let commitPause = Duration.seconds(5)
-    /// How long a revoked partition may finish its batch.
-    static let revocationTime = Duration.seconds(30)
-    /// How long the end of the process waits for offsets to be stored in Kafka.
-    static let commitTime = Duration.seconds(5)
-    /// How often the brokers are asked for the ends of the partitions.
-    static let watermarkPause = Duration.seconds(5)
-    /// The maximum number of operations under way in each lane of the tracker: one batch is checked while another one is loaded.
-    static let maximumOperations = 2
-    /// How long an operation that was cancelled may take to end.
-    private static let cancellationTime = Duration.seconds(3)
-    /// How long the record at the stored position may take to arrive.
-    static let comparisonTime = Duration.seconds(10)
-    /// How long a member that another loader has superseded waits for the group to say so, until it leaves the group.
-    static let supersededTime = Duration.seconds(60)
-    /// How long the consumer refuses to seek in a partition until the member assumes that librdkafka has stopped reading it.
-    ///
-    /// The consumer also refuses briefly after an assignment.
-    static let refusalTime = Duration.seconds(1)
-    /// The shortest time between two attempts to read all partitions again.
-    static let readingPause = Duration.seconds(1)
-    /// How long a member that left the group stays away.
-    static let absence = Duration.seconds(10)
 
-    let configuration: LoaderConfiguration
+    private let configuration: LoaderConfiguration
     let tracker: any Tracker
-    let loading: BatchLoading
-    let logger: Logger
-    let clock: RelativeClock
-    nonisolated let inbox: MemberInbox
+    private let loading: BatchLoading
+    private let logger: Logger
+    private let clock: RelativeClock
+    private nonisolated let inbox: MemberInbox
     private nonisolated let thread: BlockingThread
     private nonisolated let wakeup: Wakeup
     /// What others may know.
     package nonisolated let status: MemberStatus
 
-    var partitions: [Int32: AssignedPartition] = [:]
-    /// Whether the partitions are given back once their batches have ended.
-    var isReleasing = false
-    /// When partitions are given back even if operations are under way.
-    var releaseDeadline: Duration = .zero
-    /// When the member joins the group again that it has left; `nil` while it is in the group.
-    var awayUntil: Duration?
-    /// When the member ends even if operations are under way; `nil` unless it is asked to stop.
-    private var endsAt: Duration?
-    /// When the member ends even if requests to the brokers are under way; `nil` before everything else has ended.
-    private var requestsEndAt: Duration?
-    /// Why the consumer cannot be used any more.
-    var ending: TrackerError?
-    /// Whether librdkafka has stopped reading a partition, so that all of them have to be assigned to the consumer again.
-    var hasStoppedReading = false
-    /// They are not assigned again before this time.
-    var readsAgainAt: Duration = .zero
-    var cluster = ""
-    var assignments = 0
-    /// Whether the member has an assignment, which may be empty.
-    var isAssigned = false
-    /// Offsets to store in Kafka.
-    var uncommitted: [Int32: Int64] = [:]
-    /// When they are committed next.
-    var commitsAt: Duration = .zero
-    var commitFailures = FailureEpisode()
-    /// How many operations are under way in each lane of the tracker, those of earlier assignments included.
-    var operationCounts: [Int: Int] = [:]
-    /// Whether any operation of the tracker is under way.
-    var hasOperations: Bool { operationCounts.values.contains { $0 > 0 } }
-    /// Whether a request of partitions to the brokers is under way.
-    var asksBrokers = false
-    /// The turns of the partitions in reading and loading.
-    var turns = Turns()
-    /// The offsets of partitions as the brokers said them last, and when they are asked again.
-    var watermarks: [Int32: KafkaConsumer.Watermarks] = [:]
-    var asksForWatermarksAt: Duration = .zero
-    var groupLog: ReadingLog
-    var requestLog: ReadingLog
+    private var state: State
+    private var log: MemberLog
+    /// The operations under way of the partitions.
+    private var operations: [OperationTicket: Task<Void, Never>] = [:]
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -114,8 +55,7 @@ package actor GroupMember {
         logger[metadataKey: "tracker"] = "\(tracker.name)"
         logger[metadataKey: "topic"] = "\(configuration.topic)"
         self.logger = logger
-        groupLog = ReadingLog(logger, subject: "the group")
-        requestLog = ReadingLog(logger, subject: "offsets")
+        log = MemberLog(logger)
         thread = try BlockingThread()
         wakeup = try Wakeup()
         inbox = MemberInbox(wakeup)
@@ -128,6 +68,12 @@ package actor GroupMember {
             limits: configuration.limits,
             clock: self.clock,
             now: now
+        )
+        let destination = loading.destination
+        state = MemberState(
+            configuration,
+            storesPositions: destination.storesPositions,
+            lane: { destination.lane(ofPartition: $0) }
         )
     }
 
@@ -142,99 +88,206 @@ package actor GroupMember {
     package func run() async throws(TrackerError) {
         let configuration = configuration.consumer(forTracker: tracker.name)
         let consumer = try KafkaConsumer(configuration, wakeup: wakeup, logger: logger)
+        let offsets: OffsetRequests
         do throws(TrackerError) {
-            let offsets = try consumer.makeOffsetRequests()
-            await findCluster(offsets, consumer)
-            if !inbox.isStopping { try consumer.subscribe() }
-            var isIdle = true
-            while !isFinished {
-                wakeup.wait(milliseconds: isIdle ? waitTime() : 0)
-                isIdle = turn(consumer, offsets)
-            }
+            offsets = try consumer.makeOffsetRequests()
         } catch {
-            ending = error
+            consumer.close()
+            throw error
         }
-        storeLastOffsets(consumer)
-        partitions = [:]
-        // An operation that does not end uses the client, or holds its records.
-        if inbox.runningOperations == 0 { consumer.close() }
-        if let ending { throw ending }
-    }
-
-    /// Waits until something has happened, or the time is over.
-    func waitForEvents(milliseconds: Int32) {
-        wakeup.wait(milliseconds: milliseconds)
-    }
-
-    private var isFinished: Bool {
-        if ending != nil { return true }
-        guard inbox.isStopping else { return false }
-        let now = clock.now()
-        let deadline = endsAt ?? now + Self.revocationTime + Self.cancellationTime
-        endsAt = deadline
-        guard partitions.values.allSatisfy(\.load.isGivenUp), !hasOperations else {
-            return now >= deadline
+        if let cluster = await findCluster(offsets, consumer), !inbox.isStopping {
+            carryOut(state.join(cluster: cluster, now: clock.now()), consumer, offsets)
         }
-        // Requests to brokers that do not answer are not worth waiting for.
-        let requestDeadline = requestsEndAt ?? now + Self.commitTime
-        requestsEndAt = requestDeadline
-        return inbox.runningOperations == 0 || now >= requestDeadline
+        var isIdle = true
+        while !state.hasEnded {
+            wakeup.wait(milliseconds: isIdle ? waitTime() : 0)
+            isIdle = turn(consumer, offsets)
+        }
+        let failure = state.failure
+        // The records must be released before the consumer is closed.
+        state = State(
+            self.configuration,
+            storesPositions: loading.destination.storesPositions,
+            lane: { _ in 0 }
+        )
+        if inbox.runningOperations == 0 {
+            consumer.close()
+        } else {
+            // An operation that does not end uses the client, or holds its records; the group must not wait for this member.
+            consumer.unsubscribe()
+            consumer.unassign()
+        }
+        if let failure { throw failure }
     }
 
-    /// Positions are kept for each cluster, because another one has other records at the same offsets.
-    private func findCluster(_ offsets: OffsetRequests, _ consumer: KafkaConsumer) async {
+    /// Asks the brokers until they say which cluster they are; `nil` if the member is asked to stop before.
+    private func findCluster(_ offsets: OffsetRequests, _ consumer: KafkaConsumer) async -> String? {
         while !inbox.isStopping {
             do throws(TrackerError) {
-                cluster = try await offsets.clusterID()
-                requestLog.succeeded(now: clock.now())
-                return
+                let cluster = try await offsets.clusterID()
+                log.handle(.requestSucceeded, now: clock.now())
+                return cluster
             } catch {
-                requestLog.failed(error, now: clock.now())
-                status.set([:], hasJoined: false, isFailing: true)
+                log.handle(.requestFailed(error), now: clock.now())
+                status.set([:], .absent, isFailing: true)
                 consumer.renewCredentials()
             }
             wakeup.wait(milliseconds: 100)
         }
+        return nil
     }
 
     private func waitTime() -> Int32 {
         let now = clock.now()
-        // What is due already waits for the end of an operation.
-        let next = partitions.values.compactMap { $0.load.wakesAt(now: now) }.filter { $0 > now }.min()
-        return Int32((min(Self.longestWait, next.map { $0 - now } ?? Self.longestWait) / .milliseconds(1)).rounded(.up))
+        let wait = min(Self.longestWait, state.wakesAt(now: now).map { $0 - now } ?? Self.longestWait)
+        return Int32((wait / .milliseconds(1)).rounded(.up))
     }
 
     /// Does everything that can be done now; returns whether nothing is left to do until something happens.
     private func turn(_ consumer: KafkaConsumer, _ offsets: OffsetRequests) -> Bool {
-        for item in inbox.takeAll() { handle(item) }
-        while let event = consumer.poll() { handle(event, consumer) }
-        release(consumer)
-        var isIdle = true
-        // What is next in turn is read first, so that its batches are complete.
-        var budget = configuration.limits.totalBufferedBytes - waitingBytes
-        for number in turns.sorted(partitions.keys) where !read(number, consumer, &budget) { isIdle = false }
-        readAgain(consumer)
-        startOperations(offsets)
-        for (number, partition) in partitions { partitions[number]?.log.halted(partition.load.halt) }
-        leaveIfStuck(consumer)
-        commitOffsets(consumer)
-        askForWatermarks(offsets)
+        for item in inbox.takeAll() { carryOut(handle(item), consumer, offsets) }
+        while let event = consumer.poll() { carryOut(state.handle(event, now: clock.now()), consumer, offsets) }
+        for answer in consumer.takeCommitAnswers() {
+            carryOut(state.committed(answer, now: clock.now()), consumer, offsets)
+        }
+        if inbox.isStopping { carryOut(state.stop(now: clock.now()), consumer, offsets) }
+        let isIdle = read(consumer, offsets)
+        let hasLostAssignment = consumer.hasLostAssignment
+        carryOut(state.proceed(hasLostAssignment: hasLostAssignment, now: clock.now()), consumer, offsets)
         publish(consumer)
         return isIdle
     }
 
-    /// The bytes of records that wait for their turn.
-    private var waitingBytes: Int {
-        partitions.values.reduce(0) { $0 + ($1.load.isHeldUp ? 0 : $1.load.bufferedBytes) }
+    private func handle(_ item: MemberInbox.Item) -> [State.Action] {
+        let now = clock.now()
+        switch item {
+        case .watermarks(let found, let error): return state.found(found, error, now: now)
+        case .answered(let results): return state.answered(results, now: now)
+        case .ended(let ticket, let result):
+            operations[ticket] = nil
+            return state.ended(ticket, result, now: now)
+        }
     }
 
-    /// Asks the brokers for the ends of the partitions from time to time, since answers with records come only while records are taken.
-    private func askForWatermarks(_ offsets: OffsetRequests) {
+    /// Reads the queues of the partitions; returns whether they are empty, or nothing is wanted from them.
+    private func read(_ consumer: KafkaConsumer, _ offsets: OffsetRequests) -> Bool {
+        var isIdle = true
+        var budget = state.readingBudget
+        var actions: [State.Action] = []
+        for number in state.readingOrder {
+            let source = PartitionSource<ConsumedRecord>(
+                seek: { consumer.seek(number, to: $0) },
+                next: { consumer.read(number) }
+            )
+            let isEmpty = state.read(number, from: source, budget: &budget, &actions, now: clock.now())
+            if !isEmpty { isIdle = false }
+        }
+        carryOut(actions, consumer, offsets)
+        return isIdle
+    }
+
+    private func publish(_ consumer: KafkaConsumer) {
         let now = clock.now()
-        guard now >= asksForWatermarksAt, !inbox.isStopping else { return }
-        // Set again when the answer has come.
-        asksForWatermarksAt = now + .seconds(3600)
-        let numbers = partitions.keys.sorted()
+        status.set(
+            state.partitions.mapValues { partition in
+                let known = consumer.knownWatermarks(of: partition.load.partition.number)
+                return MemberStatus.Partition(
+                    epoch: loading.destination.storesPositions ? partition.load.epoch : nil,
+                    next: partition.load.committedOffset,
+                    oldest: partition.load.oldestRecord?.timestamp ?? partition.lastTimestamp,
+                    watermarks: partition.watermarks?.merged(with: known),
+                    halt: partition.load.halt
+                )
+            },
+            state.membership(now: now),
+            isFailing: log.isFailing
+        )
+    }
+
+    // MARK: Actions
+
+    private func carryOut(_ actions: [State.Action], _ consumer: KafkaConsumer, _ offsets: OffsetRequests) {
+        for action in actions { carryOut(action, consumer, offsets) }
+    }
+
+    private func carryOut(_ action: State.Action, _ consumer: KafkaConsumer, _ offsets: OffsetRequests) {
+        do throws(TrackerError) {
+            switch action {
+            case .assign(let numbers):
+                try consumer.assign(numbers)
+                log.handle(.groupAccepted, now: clock.now())
+            case .assignAgain(let numbers): try consumer.assign(numbers)
+            case .unassign: consumer.unassign()
+            case .subscribe:
+                try consumer.subscribe()
+                log.handle(.subscribed, now: clock.now())
+            case .unsubscribe: consumer.unsubscribe()
+            case .start(let ticket, let operation, let partition, let offset):
+                start(ticket, operation, partition, at: offset)
+            case .ask(let operations): ask(operations, offsets)
+            case .askForWatermarks(let numbers): askForWatermarks(of: numbers, offsets)
+            case .cancel(let ticket): operations[ticket]?.cancel()
+            case .commit(let committed): commit(committed, consumer, offsets)
+            case .log(let notice): note(notice)
+            }
+        } catch {
+            carryOut(state.refused(error, now: clock.now()), consumer, offsets)
+        }
+    }
+
+    private func commit(_ committed: [Int32: Int64], _ consumer: KafkaConsumer, _ offsets: OffsetRequests) {
+        do throws(TrackerError) {
+            try consumer.commit(committed)
+        } catch {
+            carryOut(state.committed(.failure(error), now: clock.now()), consumer, offsets)
+        }
+    }
+
+    private func note(_ notice: MemberNotice) {
+        if case .partition(_, let notice) = notice {
+            if case .loaded(let report) = notice { status.count(loaded: report.loaded, refused: report.refused) }
+            if case .skipped(let offsets) = notice { status.count(skipped: offsets.count) }
+        }
+        log.handle(notice, now: clock.now())
+    }
+
+    /// Starts an operation at the destination.
+    private func start(
+        _ ticket: OperationTicket,
+        _ operation: State.Load.Operation,
+        _ partition: LoadedPartition,
+        at offset: Int64
+    ) {
+        let loading = loading
+        operations[ticket] = inbox.start {
+            .ended(ticket, await loading.carryOut(operation, on: partition, at: offset))
+        }
+    }
+
+    private func ask(_ operations: [(OperationTicket, State.Load.Operation)], _ offsets: OffsetRequests) {
+        let (start, usesGroup) = (configuration.start, !loading.destination.storesPositions)
+        inbox.start {
+            let found = await offsets.watermarks(of: operations.map(\.0.partition))
+            var results: [(OperationTicket, OperationResult)] = []
+            for (ticket, operation) in operations {
+                guard let watermarks = found[ticket.partition] else { continue }
+                if case .compare(let position) = operation {
+                    results.append((ticket, .watermarks(watermarks, position)))
+                } else {
+                    let start = await offsets.start(
+                        of: ticket.partition,
+                        in: watermarks,
+                        start,
+                        usesGroup: usesGroup
+                    )
+                    results.append((ticket, .located(start)))
+                }
+            }
+            return .answered(results)
+        }
+    }
+
+    private func askForWatermarks(of numbers: [Int32], _ offsets: OffsetRequests) {
         inbox.start {
             // A member without partitions has to notice an outage, too.
             if numbers.isEmpty { return .watermarks([:], await offsets.problem()) }
@@ -242,21 +295,70 @@ package actor GroupMember {
             return .watermarks(found.compactMapValues { try? $0.get() }, found.values.lazy.compactMap(\.failure).first)
         }
     }
+}
 
-    private func publish(_ consumer: KafkaConsumer) {
-        status.set(
-            partitions.mapValues { partition in
-                MemberStatus.Partition(
-                    epoch: loading.destination.storesPositions ? partition.load.epoch : nil,
-                    next: partition.load.committedOffset,
-                    oldest: partition.load.oldestRecord?.timestamp ?? partition.lastTimestamp,
-                    watermarks: watermarks[partition.load.partition.number]?
-                        .merged(with: consumer.knownWatermarks(of: partition.load.partition.number)),
-                    halt: partition.load.halt
+extension OffsetRequests {
+    /// Where a loader begins that is new to a partition.
+    fileprivate func start(
+        of number: Int32,
+        in watermarks: Result<KafkaConsumer.Watermarks, TrackerError>,
+        _ start: LoaderConfiguration.Start,
+        usesGroup: Bool
+    ) async -> Result<PartitionStart, TrackerError> {
+        do throws(TrackerError) {
+            let watermarks = try watermarks.get()
+            if usesGroup, let offset = try committedOffset(of: number) {
+                return .success(PartitionStart(offset: offset, watermarks: watermarks, isStored: true))
+            }
+            var offset = watermarks.low
+            if case .since(let time) = start {
+                let milliseconds = time.microseconds / 1000
+                offset = max(offset, try self.offset(of: number, since: milliseconds, end: watermarks.high))
+            }
+            return .success(PartitionStart(offset: offset, watermarks: watermarks, isStored: false))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension BatchLoading {
+    /// Carries out an operation of a partition that is loaded up to an offset.
+    fileprivate func carryOut(
+        _ operation: PartitionLoad<ConsumedRecord>.Operation,
+        on partition: LoadedPartition,
+        at offset: Int64
+    ) async -> OperationResult {
+        switch operation {
+        case .claim(let start):
+            do throws(TrackerError) {
+                return .claimed(.success(try await destination.claim(partition, start: start)))
+            } catch {
+                return .claimed(.failure(error))
+            }
+        case .renew(let epoch):
+            do throws(TrackerError) {
+                return .claimed(.success(try await destination.renew(partition, epoch: epoch, at: offset)))
+            } catch {
+                return .claimed(.failure(error))
+            }
+        case .accept(let loss, let epoch):
+            do throws(TrackerError) {
+                return .accepted(
+                    .success(try await destination.acceptLoss(loss, of: partition, epoch: epoch)),
+                    loss
                 )
-            },
-            hasJoined: isAssigned,
-            isFailing: groupLog.isFailing || requestLog.isFailing || partitions.values.contains(where: \.log.isFailing)
-        )
+            } catch {
+                return .accepted(.failure(error), loss)
+            }
+        case .load(let batch): return .loaded(await load(batch, in: partition))
+        case .locate, .compare: preconditionFailure("these need the brokers")
+        }
+    }
+}
+
+extension Result {
+    var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
     }
 }

@@ -4,37 +4,10 @@ import TrackerKit
 
 /// What other threads have for a member: results of operations, and the request to stop.
 final class MemberInbox: Sendable {
-    /// The result of an operation that has ended.
-    enum OperationResult: Sendable {
-        case located(Result<Start, TrackerError>)
-        /// The offsets with which a position is compared.
-        case watermarks(Result<KafkaConsumer.Watermarks, TrackerError>, StoredPosition)
-        /// The claim; `nil` if another loader has claimed the partition since.
-        case claimed(Result<PartitionClaim?, TrackerError>)
-        /// Whether the loss is stored; otherwise the position or the epoch is another one.
-        case accepted(Result<Bool, TrackerError>, AcceptedLoss)
-        case loaded(BatchReport)
-    }
-
-    /// Where a loader begins that is new to a partition.
-    struct Start: Sendable {
-        let offset: Int64
-        /// The offsets that exist.
-        let watermarks: KafkaConsumer.Watermarks
-        /// Whether the group has stored the offset in Kafka.
-        let isStored: Bool
-    }
-
-    /// The operation of a partition under one assignment.
-    struct Ticket: Sendable {
-        let partition: Int32
-        let assignment: Int
-    }
-
     enum Item: Sendable {
-        case ended(Ticket, OperationResult)
+        case ended(OperationTicket, OperationResult)
         /// The operations that were answered by one request to the brokers.
-        case answered([(Ticket, OperationResult)])
+        case answered([(OperationTicket, OperationResult)])
         /// The offsets of partitions, for the lag, and why some are missing.
         case watermarks([Int32: KafkaConsumer.Watermarks], TrackerError?)
     }

@@ -11,12 +11,10 @@ struct PartitionLog {
     private var refusals = FailureEpisode()
     private var planWaits = FailureEpisode()
     private var gaps = FailureEpisode()
-    /// The halt that was logged last.
-    private var halt: Halt?
 
-    init(of partition: LoadedPartition, _ logger: Logger) {
+    init(of partition: Int32, _ logger: Logger) {
         var logger = logger
-        logger[metadataKey: "partition"] = "\(partition.number)"
+        logger[metadataKey: "partition"] = "\(partition)"
         self.logger = logger
         reading = ReadingLog(logger, subject: "records")
     }
@@ -24,11 +22,28 @@ struct PartitionLog {
     /// Whether the last batch, claim or attempt to read records has failed.
     var isFailing: Bool { failures.isFailing || reading.isFailing }
 
-    mutating func readingFailed(_ error: TrackerError, now: Duration) { reading.failed(error, now: now) }
-    mutating func readingSucceeded(now: Duration) { reading.succeeded(now: now) }
+    mutating func handle(_ notice: PartitionNotice, now: Duration) {
+        switch notice {
+        case .readingFailed(let error): reading.failed(error, now: now)
+        case .readingSucceeded: reading.succeeded(now: now)
+        case .ended(let error): ended(error, now: now)
+        case .claimed(let position, let start): claimed(at: position, from: start)
+        case .superseded: superseded()
+        case .accepted(let loss): accepted(loss)
+        case .loaded(let report): loaded(report, now: now)
+        case .skipped(let offsets): skipped(offsets, now: now)
+        case .halted(let halt): halted(halt)
+        }
+    }
+
+    private mutating func loaded(_ report: BatchReport, now: Duration) {
+        if report.refused > 0 { refused(report, now: now) }
+        guard case .committed(let end, _, let wait) = report.outcome else { return }
+        waits(at: wait == nil ? nil : end, for: wait ?? .zero, now: now)
+    }
 
     /// An operation has ended, with an error or without.
-    mutating func ended(_ error: TrackerError?, now: Duration) {
+    private mutating func ended(_ error: TrackerError?, now: Duration) {
         guard let error else {
             guard let summary = failures.ended(now: now) else { return }
             logger.notice(
@@ -45,7 +60,7 @@ struct PartitionLog {
     }
 
     /// - Parameter start: Where the loader has begun, if it is new to the partition.
-    func claimed(at position: StoredPosition, from start: MemberInbox.Start?) {
+    private func claimed(at position: StoredPosition, from start: PartitionStart?) {
         let next = position.nextOffset
         logger.debug("The partition is claimed.", metadata: ["next": "\(next)"])
         guard let start else { return }
@@ -58,20 +73,20 @@ struct PartitionLog {
         )
     }
 
-    func superseded() {
+    private func superseded() {
         logger.notice(
             "The stored epoch is another one, so nothing more is loaded: another loader has the partition, or the database was restored."
         )
     }
 
-    func accepted(_ loss: AcceptedLoss) {
+    private func accepted(_ loss: AcceptedLoss) {
         logger.warning(
             "Lost records are skipped because of --accept-loss.",
             metadata: ["first": "\(loss.first)", "next": "\(loss.next)", "reason": "\(loss.reason)"]
         )
     }
 
-    mutating func refused(_ report: BatchReport, now: Duration) {
+    private mutating func refused(_ report: BatchReport, now: Duration) {
         guard let summary = refusals.failed(report.refused, now: now) else { return }
         var metadata: Logger.Metadata = ["records": "\(summary.count)"]
         if let refusal = report.refusal { metadata["first"] = "\(refusal)" }
@@ -79,7 +94,7 @@ struct PartitionLog {
     }
 
     /// The record at an offset waits for a loader with its plan; `nil` if none does.
-    mutating func waits(at offset: Int64?, for time: Duration, now: Duration) {
+    private mutating func waits(at offset: Int64?, for time: Duration, now: Duration) {
         guard let offset else {
             _ = planWaits.ended(now: now)
             return
@@ -93,7 +108,7 @@ struct PartitionLog {
         )
     }
 
-    mutating func skipped(_ offsets: Range<Int64>, now: Duration) {
+    private mutating func skipped(_ offsets: Range<Int64>, now: Duration) {
         guard let summary = gaps.failed(offsets.count, now: now) else { return }
         logger.info(
             "Offsets were skipped that belong to no record, such as those of transaction markers.",
@@ -103,10 +118,7 @@ struct PartitionLog {
         )
     }
 
-    /// The partition is halted, or not any more.
-    mutating func halted(_ halt: Halt?) {
-        guard halt != self.halt else { return }
-        self.halt = halt
+    private func halted(_ halt: Halt?) {
         guard let halt else { return }
         if case .refusedFull = halt {
             logger.warning(

@@ -20,8 +20,18 @@ package final class MemberStatus: Sendable {
         }
     }
 
+    /// Whether the member is in its group.
+    package enum Membership: Sendable, Hashable {
+        /// It has not joined, or has left.
+        case absent
+        /// The group has assigned partitions, or none because there are more members than partitions.
+        case joined
+        /// The group has not answered for this time.
+        case waiting(Duration)
+    }
+
     private struct State {
-        var hasJoined = false
+        var membership = Membership.absent
         /// Whether the member has been in its group, even if it is not now.
         var hasEverJoined = false
         var isFailing = false
@@ -39,12 +49,15 @@ package final class MemberStatus: Sendable {
         metrics = LoaderMetrics(tracker: tracker)
     }
 
-    /// Whether the group has assigned partitions, or none because there are more members than partitions.
-    package var hasJoined: Bool { state.withLock { $0.hasJoined } }
     /// Why the member has no partitions; `nil` if it is in its group.
     package var problem: String? {
         state.withLock { state in
-            if state.hasJoined { return nil }
+            switch state.membership {
+            case .joined: return nil
+            case .waiting(let time):
+                return "its consumer group has assigned no partitions for \(time.components.seconds) s"
+            case .absent: break
+            }
             if state.hasEverJoined { return "its member has left the consumer group and will join it again" }
             if state.isFailing { return "the tracker cannot start, or Kafka cannot be read; the log says why" }
             return "its member has not joined the consumer group yet"
@@ -54,11 +67,11 @@ package final class MemberStatus: Sendable {
     /// How many records were loaded, and how many were refused and kept.
     package var counts: (loaded: Int, refused: Int) { state.withLock { ($0.loaded, $0.refused) } }
 
-    package func set(_ partitions: [Int32: Partition], hasJoined: Bool, isFailing: Bool) {
+    package func set(_ partitions: [Int32: Partition], _ membership: Membership, isFailing: Bool) {
         state.withLock { state in
             state.partitions = partitions
-            state.hasJoined = hasJoined
-            if hasJoined { state.hasEverJoined = true }
+            state.membership = membership
+            if membership == .joined { state.hasEverJoined = true }
             state.isFailing = isFailing
         }
     }

@@ -54,7 +54,8 @@ final class ConsumerContext {
             return
         }
         let list = partitions?.pointee
-        let numbers = (0..<Int(list?.cnt ?? 0)).compactMap { list?.elems[$0].partition }
+        // The leader of the group has chosen them, which may be a program of somebody else.
+        let numbers = Set((0..<Int(list?.cnt ?? 0)).compactMap { list?.elems[$0].partition })
         rebalances.append(.assigned(numbers.sorted()))
     }
 }

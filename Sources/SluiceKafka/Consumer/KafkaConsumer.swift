@@ -22,16 +22,6 @@ package final class KafkaConsumer {
         case ended(TrackerError)
     }
 
-    /// An entry of a partition's queue.
-    package enum Message {
-        case record(ConsumedRecord)
-        /// There is no record from this offset on, now.
-        case end(Int64)
-        /// The fetch offset does not exist, and the partition is not read any more.
-        case outOfRange
-        case failed(TrackerError)
-    }
-
     /// The result of a seek.
     package enum SeekResult {
         case done
@@ -67,7 +57,6 @@ package final class KafkaConsumer {
     private let groupQueue: OpaquePointer
     /// Gets the answers to commits.
     private let commits: OpaquePointer
-    private var pendingCommits = 0
     private var isFreed = false
     private var queues: [Int32: OpaquePointer] = [:]
     /// The partitions in which no seek has succeeded since their assignment.
@@ -200,7 +189,7 @@ package final class KafkaConsumer {
     // MARK: Records
 
     /// The next entry of a partition's queue, without waiting; `nil` if it is empty.
-    package func read(_ partition: Int32) -> Message? {
+    package func read(_ partition: Int32) -> PartitionMessage<ConsumedRecord>? {
         guard let queue = queues[partition], let message = rd_kafka_consume_queue(queue, 0) else { return nil }
         switch message.pointee.err {
         case RD_KAFKA_RESP_ERR_NO_ERROR: return .record(ConsumedRecord(adopting: message))
@@ -269,11 +258,7 @@ package final class KafkaConsumer {
         }
         let code = rd_kafka_commit_queue(client.handle, list, commits, nil, nil)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw error(KafkaFailure(code)) }
-        pendingCommits += 1
     }
-
-    /// Whether offsets were sent whose storing is not confirmed.
-    package var hasPendingCommits: Bool { pendingCommits > 0 }
 
     /// Takes the answers to commits, without waiting.
     package func takeCommitAnswers() -> [Result<Void, TrackerError>] {
@@ -281,7 +266,6 @@ package final class KafkaConsumer {
         while let event = rd_kafka_queue_poll(commits, 0) {
             defer { rd_kafka_event_destroy(event) }
             guard rd_kafka_event_type(event) == RD_KAFKA_EVENT_OFFSET_COMMIT else { continue }
-            pendingCommits -= 1
             let code = Self.commitError(of: event)
             answers.append(
                 code == RD_KAFKA_RESP_ERR_NO_ERROR ? .success(()) : .failure(error(KafkaFailure(code)))

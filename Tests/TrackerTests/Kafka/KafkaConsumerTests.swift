@@ -14,7 +14,7 @@ import TrackerKit
         wakeup = try Wakeup()
     }
 
-    @Test("a consumer that gives back what it was assigned, instead of taking it over, stays in its group and lets others join")
+    @Test("a consumer that gives back what it was just assigned stays in its group, and lets others join")
     func declines() async throws {
         let first = try subscribed(wakeup)
         defer { first.close() }

@@ -12,6 +12,7 @@ struct LoaderSimulation {
         let offset: Int64
         let isPoison: Bool
         var byteCount: Int { 10 }
+        var detached: Self { self }
         var note: RecordNote { RecordNote(offset: offset, id: "\(offset)", timestamp: offset) }
     }
 
@@ -31,7 +32,7 @@ struct LoaderSimulation {
         case located(Int64?)
         case claimed(Load.ClaimOutcome)
         case compared(Load.Comparison)
-        case loaded(Load.LoadOutcome)
+        case loaded(LoadOutcome)
     }
 
     enum Event {
@@ -321,7 +322,7 @@ struct LoaderSimulation {
         case .accept:
             preconditionFailure("no loss is accepted here")
         case .load(let batch):
-            let failures: [Load.LoadOutcome] = [
+            let failures: [LoadOutcome] = [
                 .failed, .timedOut, .unknown, .tooLarge, .broken(["A"], acceptsOthers: true),
                 .broken(["A", "B"], acceptsOthers: false), .refusedFull(limit: 1),
             ]
@@ -349,7 +350,7 @@ struct LoaderSimulation {
     }
 
     /// One transaction: rows, refused records and the compare-and-set.
-    private mutating func load(_ batch: Load.Batch, into partition: Int) -> Load.LoadOutcome {
+    private mutating func load(_ batch: Load.Batch, into partition: Int) -> LoadOutcome {
         guard stored[partition].epoch == batch.epoch, stored[partition].next == batch.start else { return .superseded }
         for record in batch.records {
             if record.isPoison {

@@ -7,15 +7,17 @@ struct MemberStatusTests {
     func problems() {
         let status = MemberStatus(tracker: "postgres")
         #expect(status.problem == "its member has not joined the consumer group yet")
-        status.set([:], hasJoined: false, isFailing: true)
+        status.set([:], .absent, isFailing: true)
         #expect(status.problem == "the tracker cannot start, or Kafka cannot be read; the log says why")
-        status.set([:], hasJoined: false, isFailing: false)
+        status.set([:], .absent, isFailing: false)
         #expect(status.problem == "its member has not joined the consumer group yet")
-        status.set([:], hasJoined: true, isFailing: true)
+        status.set([:], .joined, isFailing: true)
         #expect(status.problem == nil)
-        status.set([:], hasJoined: false, isFailing: false)
+        status.set([:], .absent, isFailing: false)
         #expect(status.problem == "its member has left the consumer group and will join it again")
-        status.set([:], hasJoined: true, isFailing: false)
+        status.set([:], .joined, isFailing: false)
         #expect(status.problem == nil)
+        status.set([:], .waiting(.seconds(61)), isFailing: true)
+        #expect(status.problem == "its consumer group has assigned no partitions for 61 s")
     }
 }
