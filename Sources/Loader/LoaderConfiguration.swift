@@ -1,5 +1,5 @@
 package import EventModel
-import SluiceKafka
+package import SluiceKafka
 
 /// What a loader reads, and how.
 package struct LoaderConfiguration: Sendable {
@@ -20,6 +20,9 @@ package struct LoaderConfiguration: Sendable {
     package var properties: [String: String]
     /// Reads those properties again that can change while the process runs; see `KafkaConfiguration`.
     package var readChangingProperties: (@Sendable () throws -> [String: String])?
+    /// The name under which the process is a static member of its groups (KIP-345); `nil` for a member that its groups do not know again
+    /// after a restart.
+    package var instance: String?
     package var start = Start.beginning
     /// The name of the process, for operators.
     package var owner: String
@@ -34,12 +37,15 @@ package struct LoaderConfiguration: Sendable {
     }
 
     /// The consumer of the group for one tracker.
-    func consumer(forTracker tracker: String) -> ConsumerConfiguration {
-        ConsumerConfiguration(
+    package func consumer(forTracker tracker: String) -> ConsumerConfiguration {
+        // An instance is expected back within librdkafka's default of 45 s. Of any other member nothing comes back, so that its partitions
+        // should not wait for it; a rebalance too many costs seconds, and no record.
+        let membership = instance.map { ["group.instance.id": $0] } ?? ["session.timeout.ms": "15000"]
+        return ConsumerConfiguration(
             brokers: brokers,
             topic: topic,
             group: "\(name).\(tracker.lowercased())",
-            properties: properties,
+            properties: membership.merging(properties) { $1 },
             readChangingProperties: readChangingProperties
         )
     }

@@ -37,6 +37,9 @@ struct LoadCommand: AsyncParsableCommand {
     @OptionGroup var plan: PlanFolder
     @OptionGroup var trackers: TrackerOptions
 
+    @Option(help: .setting(.loadInstance, valueName: "name"))
+    var instance: String?
+
     @Option(help: .setting(.adminListen, valueName: "host:port"))
     var admin: String?
 
@@ -71,6 +74,7 @@ struct LoadCommand: AsyncParsableCommand {
         Terminal.ignoresBrokenPipes(true)
         ProcessLimits.keepFreedBlocks()
         var stated = CommandLineSettings(options, plan, trackers)
+        stated.set(.loadInstance, instance)
         stated.set(.adminListen, admin)
         stated.set(.adminEnabled, hasNoPrivatePort ? false : nil)
         // A loader delivers to the events' own trackers.

@@ -38,6 +38,11 @@ struct LoadOptions: ParsableArguments, SettingOptions {
         guard !group.isEmpty, group.utf8.count <= 200, !group.contains(where: \.isWhitespace) else {
             throw ValidationError("The loader's name has 1 to 200 bytes and no spaces, not '\(group)'.")
         }
+        if let instance = load.instance, !Self.isInstance(instance) {
+            throw ValidationError(
+                "load.instance has 1 to 249 letters, digits, '.', '_' and '-', not '\(instance)'."
+            )
+        }
         var configuration = LoaderConfiguration(
             name: group,
             brokers: load.brokers,
@@ -45,6 +50,7 @@ struct LoadOptions: ParsableArguments, SettingOptions {
             properties: load.properties,
             owner: "\(Self.hostName):\(ProcessInfo.processInfo.processIdentifier)"
         )
+        configuration.instance = load.instance
         configuration.readChangingProperties = load.readChangingProperties
         if let patience = settings.pipeline.parkAfter { configuration.limits.patience = patience }
         for case .postgres(let postgres) in settings.trackers {
@@ -84,6 +90,11 @@ struct LoadOptions: ParsableArguments, SettingOptions {
 
     private static func addresses(_ brokers: String) -> Set<String> {
         Set(brokers.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() })
+    }
+
+    /// Whether Kafka accepts the name, which has the rules of a topic's.
+    private static func isInstance(_ name: String) -> Bool {
+        name.wholeMatch(of: /[A-Za-z0-9._-]{1,249}/) != nil && name != "." && name != ".."
     }
 
     private static var hostName: String {

@@ -85,7 +85,7 @@ extension SettingKey {
         case .consoleEnabled: "\(SettingDefaults.hasConsole)"
         case .consoleFormat: SettingDefaults.consoleFormat.rawValue
         case .postgresURL, .postgresURLFile, .postgresPasswordFile: "none"
-        case .kafkaBrokers, .kafkaProperties, .kafkaPropertiesFile, .relayURL, .loadGroup: "none"
+        case .kafkaBrokers, .kafkaProperties, .kafkaPropertiesFile, .relayURL, .loadGroup, .loadInstance: "none"
         case .loadFrom: "relay.url"
         case .postgresSchema: PostgresConfiguration.defaultSchema
         case .postgresConnectSeconds: Self.count(SettingDefaults.postgres.connectTimeout, of: .seconds(1))

@@ -69,6 +69,7 @@ enum SettingKey: String, CaseIterable {
     case relayUnavailable = "relay.whenUnavailable"
     case loadFrom = "load.from"
     case loadGroup = "load.group"
+    case loadInstance = "load.instance"
     case loadRefusedRecords = "load.maximumRefused"
     case loadRefusedDays = "load.refusedRetentionDays"
     case queueEvents = "queue.capacityInEvents"
@@ -136,6 +137,7 @@ enum SettingKey: String, CaseIterable {
         case .relayURL: "--relay"
         case .loadFrom: "--from"
         case .loadGroup: "--group"
+        case .loadInstance: "--instance"
         case .quarantineFolder: "--quarantine"
         case .strictTrackers: "--strict-trackers"
         case .logLevel: "--log-level"
@@ -304,6 +306,11 @@ enum SettingKey: String, CaseIterable {
             """
             The name of the loader: its processes share the topic's partitions. Each tracker has a consumer group of its own, \
             whose name is this name, a dot and the tracker's name.
+            """
+        case .loadInstance:
+            """
+            A name that this process of a loader keeps when it is started again, and that no other one has, such as its pod's. It then gets \
+            its partitions back at once if it is back within session.timeout.ms (static membership).
             """
         case .loadRefusedRecords:
             "The maximum number of refused records that PostgreSQL keeps of each partition; loading stops before the next one."

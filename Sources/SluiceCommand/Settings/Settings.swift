@@ -60,6 +60,7 @@ struct Settings {
         var readChangingProperties: (@Sendable () throws -> [String: String])?
         /// `nil` if it is not stated.
         var group: String?
+        var instance: String?
     }
 
     /// The values of `log.format`.

@@ -44,7 +44,8 @@ extension SettingsReader {
             topic: address.topic,
             properties: kafka.properties,
             readChangingProperties: kafka.readChangingProperties,
-            group: group
+            group: group,
+            instance: string(.loadInstance)
         )
     }
 

@@ -13,6 +13,8 @@ struct UsageTests {
             ("replay --bogus", "Unknown option '--bogus'"),
             ("serve --prot 1", "Unknown option '--prot'\n"), ("serve --lisen a:1", "Did you mean '--listen'?"),
             ("replay --events PLAN --to postgres", "there are: console. Set --postgres, DATABASE_URL or postgres.url."),
+            ("load --from kafka://a/t --events PLAN", "Give the loader a name with --group"),
+            ("load --from kafka://a/t --events PLAN --group g --instance a/b", "load.instance has 1 to 249 letters"),
             ("replay --rate 0", "--rate takes a number of at least 1."),
             ("replay --rate many", "'many' is invalid for '--rate"),
             ("replay --since yesterday", "RFC 3339 time such as 2010-12-01T00:00:00Z, not 'yesterday'"),

@@ -62,7 +62,8 @@ struct LoadCommandTests {
         var ids: [String] = []
         for round in 1...3 {
             ids += try await scene.writePurchases(2000)
-            let loader = try scene.load(postgresPort: proxy.port)
+            // A static member, which the mock cluster does not know again.
+            let loader = try scene.load(postgresPort: proxy.port, "--instance", "loader-0")
             // Enough for the claims and the beginning of a batch.
             proxy.goSilent(afterBytes: 20_000 * round)
             await proxy.waitForSilence()

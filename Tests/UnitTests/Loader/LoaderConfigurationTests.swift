@@ -1,0 +1,17 @@
+import Loader
+import SluiceKafka
+import Testing
+
+@Suite("What a loader reads")
+struct LoaderConfigurationTests {
+    @Test("a process with a name of its own is a static member of its groups, and of any other one nobody waits long")
+    func membership() {
+        var configuration = LoaderConfiguration(name: "warehouse", brokers: "a:9092", topic: "t", owner: "o")
+        #expect(configuration.consumer(forTracker: "Console").group == "warehouse.console")
+        #expect(configuration.consumer(forTracker: "console").properties == ["session.timeout.ms": "15000"])
+        configuration.instance = "loader-0"
+        #expect(configuration.consumer(forTracker: "console").properties == ["group.instance.id": "loader-0"])
+        configuration.properties = ["session.timeout.ms": "60000", "group.instance.id": "other"]
+        #expect(configuration.consumer(forTracker: "console").properties == configuration.properties)
+    }
+}
