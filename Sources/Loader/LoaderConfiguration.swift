@@ -20,8 +20,7 @@ package struct LoaderConfiguration: Sendable {
     package var properties: [String: String]
     /// Reads those properties again that can change while the process runs; see `KafkaConfiguration`.
     package var readChangingProperties: (@Sendable () throws -> [String: String])?
-    /// The name under which the process is a static member of its groups (KIP-345); `nil` for a member that its groups do not know again
-    /// after a restart.
+    /// The name under which the process is a static member of its consumer groups (KIP-345); `nil` for a dynamic member.
     package var instance: String?
     package var start = Start.beginning
     /// The name of the process, for operators.
@@ -38,8 +37,8 @@ package struct LoaderConfiguration: Sendable {
 
     /// The consumer of the group for one tracker.
     package func consumer(forTracker tracker: String) -> ConsumerConfiguration {
-        // An instance is expected back within librdkafka's default of 45 s. Of any other member nothing comes back, so that its partitions
-        // should not wait for it; a rebalance too many costs seconds, and no record.
+        // A static member is expected back within librdkafka's default of 45 s. A dynamic member joins as another one after a restart, so
+        // its partitions should not wait that long; an unnecessary rebalance costs seconds, and no record.
         let membership = instance.map { ["group.instance.id": $0] } ?? ["session.timeout.ms": "15000"]
         return ConsumerConfiguration(
             brokers: brokers,

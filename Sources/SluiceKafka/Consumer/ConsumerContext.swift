@@ -54,7 +54,7 @@ final class ConsumerContext {
             return
         }
         let list = partitions?.pointee
-        // The leader of the group has chosen them, which may be a program of somebody else.
+        // They come from the leader of the group, which may be another program.
         let numbers = Set((0..<Int(list?.cnt ?? 0)).compactMap { list?.elems[$0].partition })
         rebalances.append(.assigned(numbers.sorted()))
     }

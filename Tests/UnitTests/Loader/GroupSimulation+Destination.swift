@@ -51,15 +51,6 @@ extension GroupSimulation {
                 return .superseded
             }
         }
-        for record in batch.records {
-            if record.isPoison {
-                stored[partition].refused.append(record.offset)
-            } else {
-                stored[partition].rows.append(record.offset)
-            }
-        }
-        stored[partition].next = batch.end
-        stored[partition].last = batch.records.last?.note ?? stored[partition].last
-        return .committed(end: batch.end)
+        return stored[partition].load(batch)
     }
 }

@@ -357,7 +357,7 @@ struct GroupSimulation {
         for (_, _, event) in due {
             switch event {
             case .effect(let id, let ticket, let operation, let offset):
-                // A claim after that of the next owner takes the partition from it.
+                // A claim that is carried out after the next owner's supersedes that one.
                 if faults == .none, !isOwned(ticket, by: id) {
                     violations.append("an operation outlives its assignment at \(now)")
                 }
@@ -427,7 +427,7 @@ struct GroupSimulation {
 }
 
 extension MemberNotice {
-    /// Its case, or that of the partition's notice.
+    /// The name of the case; for a notice about a partition, of that notice's case.
     fileprivate var kind: String {
         let value: Any
         if case .partition(_, let notice) = self { value = notice } else { value = self }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What a loader reads")
 struct LoaderConfigurationTests {
-    @Test("a process with a name of its own is a static member of its groups, and of any other one nobody waits long")
+    @Test("an instance name makes the process a static member of its groups; a dynamic member is excluded after 15 s")
     func membership() {
         var configuration = LoaderConfiguration(name: "warehouse", brokers: "a:9092", topic: "t", owner: "o")
         #expect(configuration.consumer(forTracker: "Console").group == "warehouse.console")

@@ -25,6 +25,15 @@ struct LoaderSimulation {
         var last: RecordNote?
         var rows: [Int64] = []
         var refused: [Int64] = []
+
+        mutating func load(_ batch: Load.Batch) -> LoadOutcome {
+            for record in batch.records {
+                if record.isPoison { refused.append(record.offset) } else { rows.append(record.offset) }
+            }
+            next = batch.end
+            last = batch.records.last?.note ?? last
+            return .committed(end: batch.end)
+        }
     }
 
     /// The answer to an operation, on its way to the loader.
@@ -352,15 +361,6 @@ struct LoaderSimulation {
     /// One transaction: rows, refused records and the compare-and-set.
     private mutating func load(_ batch: Load.Batch, into partition: Int) -> LoadOutcome {
         guard stored[partition].epoch == batch.epoch, stored[partition].next == batch.start else { return .superseded }
-        for record in batch.records {
-            if record.isPoison {
-                stored[partition].refused.append(record.offset)
-            } else {
-                stored[partition].rows.append(record.offset)
-            }
-        }
-        stored[partition].next = batch.end
-        stored[partition].last = batch.records.last?.note ?? stored[partition].last
-        return .committed(end: batch.end)
+        return stored[partition].load(batch)
     }
 }
