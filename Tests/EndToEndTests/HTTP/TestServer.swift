@@ -15,7 +15,7 @@ import TrackerKit
 struct TestServer: Sendable {
     /// The configuration of the server and its pipeline.
     struct Setup: Sendable {
-        var http = IngestConfiguration(port: 0)
+        var http = Setup.patient
         /// The plan, whose events name the tracker `collecting`.
         var plan = TestServer.plan
         /// The write keys; `nil` if anyone may send.
@@ -29,6 +29,18 @@ struct TestServer: Sendable {
         var queueCapacityInEvents = 100_000
         /// Creates a pipeline other than the default.
         var makePipeline: (@Sendable (EventCatalog, _ folder: URL, Quarantine, Logger) throws -> Pipeline)?
+
+        /// Without a deadline that an honest sender on a busy machine could miss; a test of a deadline sets it.
+        private static let patient: IngestConfiguration = {
+            var configuration = IngestConfiguration(port: 0)
+            configuration.timeouts.head = .seconds(3600)
+            configuration.timeouts.body = .seconds(3600)
+            configuration.timeouts.bodyPause = .seconds(3600)
+            configuration.timeouts.check = .seconds(3600)
+            configuration.timeouts.idle = .seconds(3600)
+            configuration.timeouts.answer = .seconds(3600)
+            return configuration
+        }()
     }
 
     let address: IngestServer.Address

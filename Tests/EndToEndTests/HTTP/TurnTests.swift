@@ -26,14 +26,13 @@ struct TurnTests {
             let (long, short) = (try await RawClient(to: server.address), try await RawClient(to: server.address))
             var before = await server.http.turnStatistics()
             var wasAnsweredBetween = false
-            // On a busy machine, this client may miss the turns of one body; the suite's time limit ends the loop.
+            // On a busy machine, this client may see the answer only after the last turn; the suite's time limit ends the loop.
             while !wasAnsweredBetween {
-                try await long.send(Requests.post(body))
-                while await server.http.turnStatistics().setAside == before.setAside {
-                    try Task.checkCancellation()
-                    await Task.yield()
-                }
-                #expect(try await short.exchange(Requests.plain("GET", "/livez")).status == 200)
+                try Task.checkCancellation()
+                // Both requests are complete at about the same time.
+                let request = Requests.post(body)
+                try await long.send(String(request.dropLast()))
+                try await long.send(String(request.suffix(1)))
                 #expect(try await short.exchange(Requests.post()).status == 200)
                 let meanwhile = await server.http.turnStatistics()
                 #expect(try await long.response().status == 422)
@@ -166,7 +165,6 @@ struct TurnTests {
         var setup = oneLoop
         setup.keys = [KeyedExchange.key()]
         setup.http.proxies = [NetworkRange("127.0.0.1")].compactMap { $0 }
-        setup.http.timeouts.check = .seconds(100)
         return setup
     }
 
