@@ -6,6 +6,7 @@ public import Logging
 public import NIOCore
 import NIOHTTP1
 import NIOHTTP2
+import NIOSSL
 import Synchronization
 
 /// The ingest handlers for a SwiftNIO server of your own: one with TLS, on a Unix domain socket, or with another bootstrap.
@@ -144,7 +145,8 @@ public final class IngestEndpoint: Sendable {
         admission: LiveConnections.Admission
     ) throws {
         try setOptions(of: channel)
-        let handler = connectionHandler(for: channel, from: peer, admission, .http1, connectionKey(of: channel))
+        let peer = self.peer(from: peer, isEncrypted: isEncrypted(channel), connectionKey(of: channel))
+        let handler = connectionHandler(.http1, for: channel, from: peer, admission)
         try channel.pipeline.syncOperations.addHandlers([Self.makeDecoder(decoderLimits), handler])
     }
 
@@ -162,6 +164,7 @@ public final class IngestEndpoint: Sendable {
             configuration: .init(maxIdleTime: shared.timeouts.idle, maxAge: nil, maxGraceTime: nil, keepalive: nil)
         )
         let key = NIOLoopBound(connectionKey(of: channel), eventLoop: channel.eventLoop)
+        let isEncrypted = isEncrypted(channel)
         let streams = HTTP2Streams(timeouts: shared.timeouts)
         let boundStreams = NIOLoopBound(streams, eventLoop: channel.eventLoop)
         let frames = FrameGuard(streams: streams, limits: configuration.http2)
@@ -174,7 +177,8 @@ public final class IngestEndpoint: Sendable {
         ) { [self] stream in
             stream.eventLoop.makeCompletedFuture {
                 boundStreams.value.add(stream)
-                try addHandlers(toStream: stream, from: peer, counting: address, key.value)
+                let peer = self.peer(from: peer, isEncrypted: isEncrypted, connectionKey(of: stream, within: key.value))
+                try addHandlers(toStream: stream, from: peer, counting: address)
             }
         }
         try channel.pipeline.syncOperations.addHandlers([GracefulGoAway(), manager, HTTP2ErrorHandler()])
@@ -182,33 +186,31 @@ public final class IngestEndpoint: Sendable {
 
     private func addHandlers(
         toStream stream: any Channel,
-        from peer: SocketAddress?,
-        counting address: SocketAddress?,
-        _ key: ConnectionKey
+        from peer: Peer,
+        counting address: SocketAddress?
     ) throws {
         let admission = shared.connections.admit(stream: stream, from: address)
         guard admission != .drop else { throw ChannelError.ioOnClosedChannel }
-        let streamKey = connectionKey(of: stream, within: key)
-        let handler = connectionHandler(for: stream, from: peer, admission, .http2, streamKey)
+        let handler = connectionHandler(.http2, for: stream, from: peer, admission)
         try stream.pipeline.syncOperations.addHandlers([StreamRequestDecoder(limits: decoderLimits), handler])
     }
 
     private func connectionHandler(
-        for channel: any Channel,
-        from peer: SocketAddress?,
-        _ admission: LiveConnections.Admission,
         _ version: ConnectionVersion,
-        _ key: ConnectionKey
+        for channel: any Channel,
+        from peer: Peer,
+        _ admission: LiveConnections.Admission
     ) -> ConnectionHandler {
-        ConnectionHandler(
-            shared: shared,
-            loop: resources(of: channel.eventLoop),
-            admission: admission,
-            version: version,
-            peer: peer,
-            connectionKey: key,
-            eventLoop: channel.eventLoop
-        )
+        let loop = resources(of: channel.eventLoop)
+        return ConnectionHandler(version, from: peer, admission, loop: loop, eventLoop: channel.eventLoop)
+    }
+
+    private func peer(from address: SocketAddress?, isEncrypted: Bool, _ key: ConnectionKey) -> Peer {
+        Peer(ClientAddress(peer: address, proxies: shared.proxies), isEncrypted: isEncrypted, key: key)
+    }
+
+    private func isEncrypted(_ channel: any Channel) -> Bool {
+        (try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)) != nil
     }
 
     /// The key that a new connection or stream counts for, until it closes.
@@ -264,8 +266,7 @@ public final class IngestEndpoint: Sendable {
                 catalog: loops.catalog,
                 plan: loops.plan,
                 configuration: configuration,
-                keys: shared.keys,
-                metrics: shared.metrics.ofLoop(),
+                server: shared,
                 eventLoop: eventLoop,
                 now: now
             )

@@ -4,9 +4,9 @@ import NIOCore
 ///
 /// Setting a timer costs more than handling a request, so a later deadline does not reset it: when the timer fires, it is set
 /// again if the deadline has moved. Only an earlier deadline resets it at once.
-struct ConnectionClock {
+package struct ConnectionClock {
     /// What a deadline limits.
-    enum Activity {
+    package enum Activity: CaseIterable, Sendable {
         /// Nothing, before the connection is open.
         case none
         /// Waiting for a request.
@@ -20,7 +20,7 @@ struct ConnectionClock {
         /// Waiting for the pipeline.
         case wait
         /// Sending a response.
-        case answer
+        case respond
         /// Waiting for the sender to close.
         case linger
     }
@@ -38,7 +38,7 @@ struct ConnectionClock {
     /// moves the deadline, up to the limit for the whole body.
     mutating func begin(
         _ activity: Activity,
-        request: UInt64,
+        of request: UInt64,
         timeouts: IngestContext.Timeouts,
         for handler: ConnectionHandler
     ) {
@@ -61,16 +61,16 @@ struct ConnectionClock {
 
     /// Checks the deadline after the timer fired.
     ///
-    /// - Returns: Whether the deadline has passed. If so, the next `begin` sets another.
-    mutating func timerFired(for handler: ConnectionHandler) -> Bool {
+    /// - Returns: What has taken too long; `nil` if the deadline has not passed. If it has, the next `begin` sets another.
+    mutating func timerFired(for handler: ConnectionHandler) -> Activity? {
         timer = nil
         timerDeadline = .distantFuture
         if NIODeadline.now() >= deadline {
             deadline = .distantFuture
-            return true
+            return activity
         }
         setTimer(for: handler)
-        return false
+        return nil
     }
 
     /// Cancels the timer.
@@ -80,10 +80,10 @@ struct ConnectionClock {
     }
 
     private mutating func setTimer(for handler: ConnectionHandler) {
-        guard deadline < timerDeadline, let context = handler.context else { return }
+        guard deadline < timerDeadline, let eventLoop = handler.eventLoop else { return }
         timer?.cancel()
         timerDeadline = deadline
-        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { handler.timerFired() }
+        timer = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { handler.timerFired() }
     }
 
     private static func timeout(of activity: Activity, in timeouts: IngestContext.Timeouts) -> TimeAmount {
@@ -93,7 +93,7 @@ struct ConnectionClock {
         case .body: timeouts.body
         case .check: timeouts.check
         case .wait: timeouts.wait
-        case .answer: timeouts.answer
+        case .respond: timeouts.answer
         case .linger: timeouts.linger
         }
     }

@@ -1,332 +1,291 @@
 import EventPipeline
+import EventValidation
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 
 /// Answers the requests of one HTTP/1 connection, one after another, or the one of an HTTP/2 stream.
 ///
-/// It follows a request decoder in the pipeline, and writes encoded responses. While a request waits for the pipeline, or
-/// the sender leaves responses unread, nothing more is read; what the decoder already had (one read of at most 64 KiB) waits
-/// in `pending`. Responses to all requests of one read are flushed together.
+/// It follows a request decoder in the pipeline, and writes encoded responses. `ConnectionState` decides when to read, write and close,
+/// and `RequestExchange` how to respond; the handler carries out both decisions.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = Never
 
-    /// The state of the connection.
-    enum Phase {
-        /// Between requests. Can transition to: receiving, rendering or discarding, with a header.
-        case idle
-        /// The body is being received. Can transition to: checking, with its end; discarding or closing, when it is
-        /// refused.
-        case receiving
-        /// The body is being inflated and checked, in turns. Can transition to: waiting, idle or closing, with the result.
-        case checking
-        /// The plan's schema is being rendered. Can transition to: discarding or closing, with the result or at the deadline.
-        case rendering
-        /// The request is answered, and the rest of it is discarded. Can transition to: idle or closing, with its end.
-        case discarding
-        /// The pipeline has the batch. Can transition to: idle or closing, with its decision.
-        case waiting
-        /// The last response is written, and input is discarded until the sender closes. Final.
-        case closing
-    }
-
-    /// Input that was read while the connection was blocked.
-    enum Item {
-        case part(HTTPServerRequestPart)
-        case failure(Failure)
-    }
-
-    /// The maximum number of bytes in `pending`.
-    ///
-    /// Only a sender that closes its side before it has its response can reach it: then NIO reads all input without being
-    /// asked to.
-    static let maximumPendingBytes = 256 << 10
-
-    let shared: IngestContext
-    let loop: LoopResources
-    let admission: LiveConnections.Admission
-    let version: ConnectionVersion
-    let clientAddress: ClientAddress
-    /// The sender, if no proxy states another one.
-    let peerSender: NetworkRange.Address?
-    let connectionKey: ConnectionKey
-    var submission: Submission
-
-    var context: ChannelHandlerContext?
-    var phase = Phase.idle
-    var exchange = Exchange()
-    /// The body that is being inflated and checked, between its turns.
-    var work: BodyWork?
-    var ticket: Pipeline.Ticket?
-    /// The response for when the pipeline accepts the batch; `nil` for a single accepted event.
-    var verdict: Verdict?
+    private let admission: LiveConnections.Admission
+    private let peer: Peer
+    private let loop: LoopResources
+    private var state: ConnectionState
+    private var exchange = RequestExchange()
+    private var submission: Submission
+    /// Withdraws the batch that the pipeline has.
+    private var ticket: Pipeline.Ticket?
     /// Whether the batch was withdrawn because its commit did not begin in time.
-    var missedCommit = false
-    /// Counts requests, to tell which one a deadline belongs to.
-    var requestNumber: UInt64 = 0
-    var clock = ConnectionClock()
+    private var missedCommit = false
+    private var clock = ConnectionClock()
+    private var isRunning = false
+    private var context: ChannelHandlerContext?
 
-    var isDraining = false
-    var isWritable = true
-    var isInputClosed = false
-    private var isProcessing = false
-    var needsFlush = false
-    var isReadHeld = false
-    var hasPartialHead = false
-    private var hasOverflowed = false
-    private var hasReadPart = false
-    var pending = CircularBuffer<Item>(initialCapacity: 0)
-    private var pendingBytes = 0
-    private var pendingRequests = 0
-    /// How much memory `pending` has reserved.
-    private var pendingReservedBytes = 0
+    /// The event loop of the channel, until it is closed.
+    var eventLoop: (any EventLoop)? { context?.eventLoop }
 
     init(
-        shared: IngestContext,
+        _ version: ConnectionVersion,
+        from peer: Peer,
+        _ admission: LiveConnections.Admission,
         loop: LoopResources,
-        admission: LiveConnections.Admission,
-        version: ConnectionVersion,
-        peer: SocketAddress?,
-        connectionKey: ConnectionKey,
         eventLoop: any EventLoop
     ) {
-        self.shared = shared
-        self.loop = loop
         self.admission = admission
-        self.version = version
-        clientAddress = ClientAddress(peer: peer, proxies: shared.proxies)
-        peerSender = clientAddress.sender(forwardedFor: [])
-        self.connectionKey = connectionKey
+        self.peer = peer
+        self.loop = loop
+        state = ConnectionState(version, limits: loop.server.connectionLimits, budget: loop.server.budget)
         submission = Submission(eventLoop: eventLoop)
     }
-}
 
-// MARK: - The channel's events
+    // MARK: - The channel
 
-extension ConnectionHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        if context.channel.isActive { begin() }
+        if context.channel.isActive { open() }
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        begin()
+        open()
     }
 
-    private func begin() {
-        if case .refuse(let limit) = admission {
-            fail(limit == .all ? .tooManyConnections : .tooManyConnectionsFromAddress)
+    private func open() {
+        if case .refuse(let limit) = admission, !state.isEnding {
+            let failure: Failure = limit == .all ? .tooManyConnections : .tooManyConnectionsFromAddress
+            respond(with: .failure(failure), isLast: true)
         }
-        updateDeadline()
+        run()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        hasReadPart = true
-        let part = unwrapInboundIn(data)
-        if version == .http2, case .end = part { isInputClosed = true }
-        if isBlocked || !pending.isEmpty {
-            enqueue(.part(part))
-        } else {
-            process(part)
-        }
+        if let action = state.read(.part(unwrapInboundIn(data))) { perform(action) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Bytes without a complete part are the beginning of a header.
-        if phase == .idle, !hasReadPart { hasPartialHead = true }
-        hasReadPart = false
-        flushIfNeeded()
-        updateDeadline()
+        state.endRead()
+        run()
     }
 
-    /// Asks for more input only if it can be handled.
     func read(context: ChannelHandlerContext) {
-        if isBlocked || !pending.isEmpty {
-            isReadHeld = true
-        } else {
-            context.read()
-        }
+        if state.mayRead() { context.read() }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        isWritable = context.channel.isWritable
-        if isWritable, !isProcessing { processPending() }
-        updateDeadline()
+        state.setWritable(context.channel.isWritable)
+        if context.channel.isWritable { run() } else { updateDeadline() }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case ChannelEvent.inputClosed as ChannelEvent:
-            isInputClosed = true
-            endInput()
-        case is ChannelShouldQuiesceEvent:
-            // A stream ends with its response anyway, and its connection tells the sender to begin no others.
-            guard version == .http1 else { return }
-            isDraining = true
-            if phase == .idle, pending.isEmpty, !hasPartialHead {
-                // No request is in progress, so there is no need to wait for the sender to close.
-                isInputClosed = true
-                close()
-            }
-        case is ConnectionEnding:
-            endUnfinishedRequest()
-        default:
-            context.fireUserInboundEventTriggered(event)
+        case ChannelEvent.inputClosed as ChannelEvent: state.closeInput()
+        case is ChannelShouldQuiesceEvent: if let action = state.drain() { perform(action) }
+        case is ConnectionEnding: if let action = state.refuseUnfinishedRequest() { perform(action) }
+        default: return context.fireUserInboundEventTriggered(event)
         }
+        run()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        hasReadPart = true
+        switch error {
         // The decoder throws this for all input after its first error, which was handled.
-        if case ByteToMessageDecoderError.dataReceivedInErrorState = error { return }
-        guard let failure = Self.failure(for: error) else {
-            context.close(promise: nil)
-            return
+        case ByteToMessageDecoderError.dataReceivedInErrorState: return
+        case HTTPParserError.headerOverflow: read(.headerTooLarge)
+        case HTTPParserError.invalidEOFState: read(.incompleteRequest)
+        case is HTTPParserError, is NIOHTTPDecoderError: read(.badRequest)
+        default: context.close(promise: nil)
         }
-        if isBlocked || !pending.isEmpty {
-            enqueue(.failure(failure))
-        } else {
-            process(failure)
-        }
+    }
+
+    private func read(_ failure: Failure) {
+        if let action = state.read(.failure(failure)) { perform(action) }
+        run()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        clock.stop()
-        _ = leavesCommit()
-        ticket = nil
-        releaseBudget()
-        clearPending()
-        work = nil
-        self.context = nil
+        close()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
+        close()
+    }
+
+    private func close() {
         clock.stop()
-        self.context = nil
+        state.closed()
+        leavePipeline()
+        ticket = nil
+        exchange.abandon()
+        context = nil
     }
 
-    /// The response to a decoder's error; `nil` for an error that cannot be answered.
-    private static func failure(for error: any Error) -> Failure? {
-        switch error {
-        case HTTPParserError.headerOverflow: .headerTooLarge
-        case HTTPParserError.invalidEOFState: .incompleteRequest
-        case is HTTPParserError, is NIOHTTPDecoderError: .badRequest
-        default: nil
-        }
-    }
-}
-
-// MARK: - Order and backpressure
-
-extension ConnectionHandler {
-    /// Whether the next request has to wait.
-    private var isBlocked: Bool {
-        phase == .waiting || phase == .checking || phase == .rendering || (!isWritable && phase != .closing)
+    /// Handles the timer, which may fire before the deadline.
+    func timerFired() {
+        guard context != nil, let activity = clock.timerFired(for: self) else { return }
+        if let action = state.timeOut(activity) { perform(action) }
+        run()
     }
 
-    private func enqueue(_ item: Item) {
-        if case .part(.body(let piece)) = item { pendingBytes += piece.readableBytes }
-        if case .part(.head) = item { pendingRequests += 1 }
-        pendingBytes += 256
-        // Later requests get no response then, which tells the sender that they were not accepted.
-        if pendingRequests > shared.maximumPipelinedRequests || pendingBytes > Self.maximumPendingBytes
-            || !reservePending()
-        {
-            hasOverflowed = true
-        }
-        if !hasOverflowed { pending.append(item) }
-    }
-
-    /// Reserves memory for `pending` beyond the one read that is counted for every connection.
-    private func reservePending() -> Bool {
-        let step = MemoryBudget.freeBodyBytes
-        guard pendingBytes > step + pendingReservedBytes else { return true }
-        guard shared.budget.reserve(step) else { return false }
-        pendingReservedBytes += step
+    /// Gives the body of a request its turn; false if the request no longer waits for one.
+    @discardableResult
+    func takeTurn(of request: UInt64, fromAllowance: Bool) -> Bool {
+        guard state.phase == .checking, request == state.requestNumber else { return false }
+        carryOut(exchange.takeTurn(fromAllowance: fromAllowance, in: loop, from: peer))
+        // The time limit applies to each turn anew.
+        clock.restart()
+        run()
         return true
     }
 
-    /// Discards the pending input and releases its memory.
-    func clearPending() {
-        pending.removeAll()
-        pendingBytes = 0
-        pendingRequests = 0
-        shared.budget.release(pendingReservedBytes)
-        pendingReservedBytes = 0
+    /// Handles the pipeline's decision about the batch.
+    func resume(with outcome: Submission.Outcome) {
+        ticket = nil
+        exchange.settle(outcome, in: loop)
+        // In any other phase the channel is closed.
+        guard state.phase == .waiting else { return }
+        respond(with: exchange.response(to: outcome, missedCommit: missedCommit, in: loop))
+        run()
     }
 
-    private func process(_ part: HTTPServerRequestPart) {
-        switch (phase, part) {
-        case (.idle, .head(let head)):
-            hasPartialHead = false
-            requestNumber &+= 1
-            begin(head)
-        case (.receiving, .body(let piece)):
-            receive(piece)
-        case (.receiving, .end):
-            finishBody()
-        case (.discarding, .body(let piece)):
-            discard(piece)
-        case (.discarding, .end):
-            endExchange()
-        default:
-            // Input is ignored while closing; the decoder produces parts in no other order.
-            break
-        }
+    private func resume(with outcome: PlanOutcome, for request: UInt64) {
+        guard state.phase == .rendering, request == state.requestNumber else { return }
+        respond(with: exchange.response(with: outcome, in: loop))
+        run()
     }
 
-    private func process(_ failure: Failure) {
-        switch phase {
-        case .idle, .receiving: fail(failure)
-        case .discarding: close()
-        case .checking, .waiting, .rendering, .closing: break
-        }
-        flushIfNeeded()
+    // MARK: - Actions
+
+    /// Performs the state's next actions, and sets the deadline.
+    private func run() {
+        // A flush may make the channel writable, which calls this again.
+        guard !isRunning else { return }
+        isRunning = true
+        while let action = state.next() { perform(action) }
+        isRunning = false
+        updateDeadline()
     }
 
-    /// Handles the pending input, and then asks for more.
-    func processPending() {
-        isProcessing = true
-        repeat {
-            while !isBlocked, let item = pending.popFirst() {
-                switch item {
-                case .part(let part):
-                    if case .head = part { pendingRequests -= 1 }
-                    process(part)
-                case .failure(let failure): process(failure)
-                }
+    private func updateDeadline() {
+        guard context != nil else { return }
+        clock.begin(state.activity, of: state.requestNumber, timeouts: loop.server.timeouts, for: self)
+    }
+
+    private func perform(_ action: ConnectionState.Action) {
+        guard let context else { return }
+        switch action {
+        case .begin(let head): carryOut(exchange.begin(RequestHead(head), from: peer, in: loop))
+        case .keep(let piece):
+            if !exchange.keep(piece, total: state.bodyBytes, in: loop) {
+                respond(with: .failure(.overloaded), isLast: true)
             }
-            // The flush may make the channel writable again, and nothing else would continue with the rest.
-            flushIfNeeded()
-        } while !isBlocked && !pending.isEmpty
-        isProcessing = false
-        guard !isBlocked, pending.isEmpty else { return }
-        clearPending()
-        if hasOverflowed { close() }
-        if isInputClosed { endInput() }
-        releaseRead()
-    }
-
-    /// Asks for the input whose read was delayed.
-    func releaseRead() {
-        guard isReadHeld else { return }
-        isReadHeld = false
-        context?.read()
-    }
-
-    private func endInput() {
-        guard !isBlocked, pending.isEmpty else { return }
-        switch phase {
-        case .idle, .discarding: close()
-        // All responses were sent when the output was closed.
-        case .closing where clock.activity == .linger: context?.close(promise: nil)
-        case .receiving, .checking, .waiting, .rendering, .closing: break
+        case .check: loop.measure(state.bodyBytes) { carryOut(exchange.check(in: loop, from: peer)) }
+        case .fail(let failure): respond(with: .failure(failure), isLast: true)
+        case .abandonCheck: respond(with: exchange.abandonCheck())
+        case .abandonDocument: respond(with: .failure(.planUnavailable))
+        case .leavePipeline: if leavePipeline() { respond(with: .failure(.outcomeUnknown)) }
+        case .read: context.read()
+        case .flush: context.flush()
+        case .end:
+            exchange = RequestExchange()
+            context.write(NIOAny(ByteBuffer()), promise: lastWrite(in: context))
+        case .closeOutput: context.close(mode: .output, promise: nil)
+        case .endStream:
+            // Later, because the end of the request may be the next thing that the stream reads.
+            context.eventLoop.assumeIsolated().execute { [self] in
+                if !state.isInputClosed { reset(.noError) }
+            }
+        case .refuseStream: reset(.refusedStream)
+        case .close: context.close(promise: nil)
         }
     }
 
-    private func flushIfNeeded() {
-        guard needsFlush else { return }
-        needsFlush = false
-        context?.flush()
+    private func carryOut(_ step: RequestExchange.Step) {
+        switch step {
+        case .receiveBody(let expectsContinue):
+            state.receiveBody(expectsContinue: expectsContinue)
+            if expectsContinue, let context { AnswerEncoder.goOn(in: state.version).write(to: context, promise: nil) }
+        case .render(let plan, let events):
+            render(plan, for: events)
+        case .waitForTurn(let isSmall, let hadTurn):
+            loop.wait(self, request: state.requestNumber, of: exchange.sender, isSmall: isSmall, hadTurn: hadTurn)
+        case .submit(let batch):
+            let (outcome, ticket) = submission.submit(batch, to: loop.server.pipeline, for: self)
+            if let outcome {
+                exchange.settle(outcome, in: loop)
+                respond(with: exchange.response(to: outcome, missedCommit: false, in: loop))
+            } else {
+                self.ticket = ticket
+                state.waitForPipeline()
+            }
+        case .respond(let response, let isLast):
+            respond(with: response, isLast: isLast)
+        }
+    }
+
+    private func render(_ plan: PlanDocuments, for events: EventSet?) {
+        let waiting = NIOLoopBound(self, eventLoop: submission.eventLoop)
+        let request = state.requestNumber
+        let outcome = plan.outcome(for: events) { outcome in
+            waiting.eventLoop.execute { waiting.value.resume(with: outcome, for: request) }
+        }
+        if let outcome {
+            respond(with: exchange.response(with: outcome, in: loop))
+        } else {
+            state.waitForDocument()
+        }
+    }
+
+    /// Withdraws the batch, or stops waiting for its commit if that is being written, because it may take as long as the disk takes.
+    ///
+    /// - Returns: Whether the connection no longer waits; if not, the pipeline's decision follows at once.
+    @discardableResult
+    private func leavePipeline() -> Bool {
+        guard let ticket else { return false }
+        let withdrawal = loop.server.pipeline.withdraw(ticket)
+        missedCommit = withdrawal == .uncommitted
+        guard withdrawal == .committing, submission.leave({ exchange.takeRemainder(in: loop) }) else { return false }
+        submission = Submission(eventLoop: submission.eventLoop)
+        self.ticket = nil
+        return true
+    }
+
+    /// Writes the response to the current request.
+    private func respond(with response: RequestExchange.Response, isLast: Bool = false) {
+        if case .failure(let failure) = response, failure.code == .tooManyConnectionsForKey { drainHTTP2Connection() }
+        guard let context else { return }
+        let isLast = state.respond(isLast: isLast || response.endsConnection || !exchange.keepsAlive)
+        let encoded = exchange.encode(response, isLast: isLast, for: state.version, in: loop)
+        let memory = exchange.end(with: encoded)
+        guard isLast || memory.byteCount > 0 else { return encoded.write(to: context, promise: nil) }
+        let sent = isLast ? lastWrite(in: context) : context.eventLoop.makePromise()
+        memory.release(after: sent.futureResult)
+        encoded.write(to: context, promise: sent)
+    }
+
+    /// A promise for the last write, which tells the state when everything has been sent.
+    private func lastWrite(in context: ChannelHandlerContext) -> EventLoopPromise<Void> {
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.assumeIsolated().whenComplete { [self] _ in
+            if let action = state.sent() { perform(action) }
+            run()
+        }
+        return promise
+    }
+
+    /// Resets the stream: `noError` if the rest of its request is not needed (RFC 9113, section 8.1), `refusedStream` if nothing of it was
+    /// accepted (section 8.7).
+    private func reset(_ code: HTTP2ErrorCode) {
+        context?.writeAndFlush(NIOAny(HTTP2Frame.FramePayload.rstStream(code)), promise: nil)
+    }
+
+    /// Starts to drain the connection that a stream belongs to, which the response to the stream does not end.
+    private func drainHTTP2Connection() {
+        // The parent of an HTTP/1 connection is the listening socket.
+        guard state.version == .http2 else { return }
+        context?.channel.parent?.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
     }
 }

@@ -9,7 +9,7 @@ import Synchronization
 final class Submission: Sendable {
     typealias Outcome = Result<Pipeline.Acknowledgement, TrackError>
 
-    private enum State {
+    private enum State: ~Copyable {
         /// The pipeline has no batch. Can transition to: submitting, when a batch is handed over.
         case idle
         /// `submit` has not returned. Can transition to: decided, when the pipeline calls back within it; waiting, when
@@ -22,25 +22,38 @@ final class Submission: Sendable {
         case waiting(NIOLoopBound<ConnectionHandler>)
         /// The connection is closed, or has already answered. Can transition to: idle, when the pipeline calls back.
         case left(Remainder)
+
+        var isSubmitting: Bool {
+            switch self {
+            case .submitting: true
+            default: false
+            }
+        }
+
+        var isWaiting: Bool {
+            switch self {
+            case .waiting: true
+            default: false
+            }
+        }
     }
 
     /// What remains to be done when a batch is decided after its connection stopped waiting.
-    struct Remainder: Sendable {
+    struct Remainder: ~Copyable, Sendable {
         /// The rejected events of the same body, which are stored if the rest is accepted.
         let verdict: Verdict?
         /// The limits of the key, against which this number of events and bytes was counted.
         let limiter: KeyLimiter?
         let countedEvents: Int
         let countedBytes: Int
-        /// The memory that the batch and the rejected events have reserved.
-        let reservedBytes: Int
-        let shared: IngestContext
+        /// The memory of the batch and the rejected events.
+        let memory: Reservation
+        let server: IngestContext
 
         fileprivate func settle(_ outcome: Outcome) {
-            shared.budget.release(reservedBytes)
             switch outcome {
-            case .success: verdict?.keepRejections(in: shared.pipeline)
-            case .failure(let error): limiter?.giveBack(countedEvents, countedBytes, in: shared, after: error)
+            case .success: verdict?.keepRejections(in: server.pipeline)
+            case .failure(let error): limiter?.giveBack(countedEvents, countedBytes, in: server, after: error)
             }
         }
     }
@@ -64,38 +77,41 @@ final class Submission: Sendable {
         state.withLock { $0 = .submitting }
         let ticket = pipeline.submit(batch) { [self] in complete($0) }
         let outcome = state.withLock { state -> Outcome? in
-            if case .decided(let outcome) = state {
+            switch consume state {
+            case .decided(let outcome):
                 state = .idle
                 return outcome
+            default:
+                state = .waiting(NIOLoopBound(handler, eventLoop: eventLoop))
+                return nil
             }
-            state = .waiting(NIOLoopBound(handler, eventLoop: eventLoop))
-            return nil
         }
         return (outcome, ticket)
     }
 
-    /// Stops waiting and leaves the rest to `remainder`; the submission cannot be used again.
+    /// Stops waiting and leaves the rest to the remainder; the submission cannot be used again.
     ///
-    /// - Returns: False if the pipeline has called back and `handler.resume` is about to be called.
-    func leave(_ remainder: Remainder) -> Bool {
+    /// - Returns: False if the pipeline has called back and `handler.resume` is about to be called; then nothing changes.
+    func leave(_ remainder: () -> Remainder) -> Bool {
         state.withLock { state in
-            guard case .waiting = state else { return false }
-            state = .left(remainder)
+            guard state.isWaiting else { return false }
+            state = .left(remainder())
             return true
         }
     }
 
     private func complete(_ outcome: Outcome) {
         let before = state.withLock { state -> State in
-            let before = state
-            if case .submitting = before { state = .decided(outcome) } else { state = .idle }
+            var before = State.idle
+            if state.isSubmitting { before = .decided(outcome) }
+            swap(&before, &state)
             return before
         }
-        switch before {
+        switch consume before {
         case .waiting(let handler): eventLoop.execute { handler.value.resume(with: outcome) }
         case .left(let remainder): remainder.settle(outcome)
-        // A batch is decided only once.
-        case .submitting, .idle, .decided: break
+        // `submit` returns the outcome, and a batch is decided only once.
+        default: break
         }
     }
 }

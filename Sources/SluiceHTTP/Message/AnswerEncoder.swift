@@ -2,6 +2,7 @@ import EventModel
 import NIOCore
 import NIOHPACK
 import NIOHTTP1
+import NIOHTTP2
 
 /// A response as it is written to a channel.
 enum EncodedAnswer: Sendable {
@@ -15,6 +16,26 @@ enum EncodedAnswer: Sendable {
         switch self {
         case .bytes(let buffer): buffer.readableBytes
         case .frames(_, let body): (body?.readableBytes ?? 0) + AnswerEncoder.maximumHeaderBytes
+        }
+    }
+}
+
+extension EncodedAnswer {
+    /// Writes the response; a stream ends with it, unless it is informational.
+    func write(to context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
+        typealias Frame = HTTP2Frame.FramePayload
+        switch self {
+        case .bytes(let bytes):
+            context.write(NIOAny(bytes), promise: promise)
+        case .frames(let header, let body?):
+            context.write(NIOAny(Frame.headers(.init(headers: header))), promise: nil)
+            context.write(NIOAny(Frame.data(.init(data: .byteBuffer(body), endStream: true))), promise: promise)
+        case .frames(let header, nil):
+            let isInformational = header.first(name: ":status")?.first == "1"
+            context.write(
+                NIOAny(Frame.headers(.init(headers: header, endStream: !isInformational))),
+                promise: promise
+            )
         }
     }
 }

@@ -5,11 +5,11 @@ import NIOHTTP1
 ///
 /// Its body is `{"error":{"code":…,"message":…}}`. The codes are stable. A message shows nothing that a sender sent, and nothing
 /// that only the operator should know.
-struct Failure: Error {
+package struct Failure: Error {
     /// The status line's code and phrase.
     let status: StaticString
     /// The stable code.
-    let code: FailureCode
+    package let code: FailureCode
     /// One sentence for the developer of the client.
     let message: String
     /// Additional header fields.
@@ -21,13 +21,13 @@ struct Failure: Error {
 }
 
 extension Failure {
-    static let badRequest = Failure(
+    package static let badRequest = Failure(
         status: "400 Bad Request",
         code: .badRequest,
         message: "This is not a valid HTTP request.",
         endsConnection: true
     )
-    static let incompleteRequest = Failure(
+    package static let incompleteRequest = Failure(
         status: "400 Bad Request",
         code: .incompleteRequest,
         message: "The request ended too early.",

@@ -24,8 +24,7 @@ struct IngestContext: Sendable {
     let maximumBodyBytes: Int
     let maximumRejections: Int
     let maximumAnswerBytes: Int
-    let maximumRequestsPerConnection: Int
-    let maximumPipelinedRequests: Int
+    let connectionLimits: ConnectionState.Limits
     let maximumConnectionsPerKey: Int
     let cloudEvents: IngestConfiguration.CloudEvents
     let clockCorrection: TimeWindow
@@ -65,8 +64,11 @@ struct IngestContext: Sendable {
         maximumBodyBytes = configuration.maximumBodyBytes
         maximumRejections = configuration.maximumRejections
         maximumAnswerBytes = configuration.maximumAnswerBytes
-        maximumRequestsPerConnection = configuration.maximumRequestsPerConnection
-        maximumPipelinedRequests = configuration.maximumPipelinedRequests
+        connectionLimits = ConnectionState.Limits(
+            bodyBytes: configuration.maximumBodyBytes,
+            requests: UInt64(configuration.maximumRequestsPerConnection),
+            pipelinedRequests: configuration.maximumPipelinedRequests
+        )
         maximumConnectionsPerKey = configuration.maximumConnectionsPerKey ?? max(1, connectionLimit / 2)
         cloudEvents = configuration.cloudEvents
         clockCorrection = configuration.clockCorrection
@@ -88,5 +90,20 @@ struct IngestContext: Sendable {
         namesAcknowledgement = pipeline.acknowledgementPolicy != .stored
         openOrigins = configuration.isOpen ? .any : .loopback
         queueFull = .queueFull(retryAfter: configuration.maxWait)
+    }
+
+    /// The failure to respond with if the pipeline did not accept a batch.
+    ///
+    /// - Parameter missedCommit: Whether they were withdrawn because their commit did not begin in time.
+    func failure(for error: TrackError, missedCommit: Bool) -> Failure {
+        switch error.code.kind {
+        case .cancelled: missedCommit ? .notStored(retryAfter: maxWait) : queueFull
+        case .full: queueFull
+        case .unavailable: .unavailable(retryAfter: pipeline.retryAfter(error) ?? .seconds(1))
+        case .closed: .shuttingDown
+        // `submit` is given events that were checked; the journal's other errors are answered like this, too.
+        case .notStored, .invalid: .notStored(retryAfter: pipeline.retryAfter(error) ?? .seconds(5))
+        case .outcomeUnknown: .outcomeUnknown
+        }
     }
 }

@@ -44,6 +44,8 @@ final class LoopResources {
         let request: UInt64
     }
 
+    /// What the loops share.
+    let server: IngestContext
     /// The most common response; each loop has a copy, to avoid contention on one reference count.
     private let acceptedOne: (http1: EncodedAnswer, http2: EncodedAnswer)
     /// The statistics of this loop's turns.
@@ -69,15 +71,15 @@ final class LoopResources {
         catalog: EventCatalog,
         plan: PlanDocuments?,
         configuration: IngestConfiguration,
-        keys: WriteKeys,
-        metrics: HTTPMetrics.OfLoop,
+        server: IngestContext,
         eventLoop: any EventLoop,
         now: @escaping @Sendable () -> Timestamp
     ) {
+        self.server = server
         self.eventLoop = eventLoop
-        self.metrics = metrics
         self.now = now
-        self.keys = KeyLookup(keys)
+        metrics = server.metrics.ofLoop()
+        keys = KeyLookup(server.keys)
         tools = TranslationTools(maximumEvents: configuration.maximumEvents)
         self.plan = plan
         makeValidator = { catalog in
@@ -147,9 +149,8 @@ final class LoopResources {
     }
 
     /// Sets a connection's body aside until its turn.
-    func wait(_ handler: ConnectionHandler, isSmall: Bool, hadTurn: Bool) {
-        let sender = handler.sender
-        let waiting = Waiting(handler: handler, request: handler.requestNumber)
+    func wait(_ handler: ConnectionHandler, request: UInt64, of sender: Sender, isSmall: Bool, hadTurn: Bool) {
+        let waiting = Waiting(handler: handler, request: request)
         if hadTurn {
             statistics.setAside += 1
             queue.addAgain(waiting, of: sender, isSmall: isSmall)

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The memory budget of all connections together, with their bodies and responses.
-final class MemoryBudget: Sendable {
+package final class MemoryBudget: Sendable {
     /// The bytes that an open connection counts for.
     ///
     /// They cover what every connection has (its channel and its decoder, 16 KiB of a header, 64 KiB of one read) and what is
@@ -9,7 +9,7 @@ final class MemoryBudget: Sendable {
     /// `unreadAnswerBytes` and one more of `freeAnswerBytes`.
     static let bytesPerConnection = 128 << 10
     /// A body, with everything made of it, counts only beyond this size.
-    static let freeBodyBytes = 64 << 10
+    package static let freeBodyBytes = 64 << 10
     /// A longer response counts until it is sent.
     static let freeAnswerBytes = 16 << 10
     /// With more bytes of unread responses than this, no further request of the connection is handled.
@@ -20,13 +20,13 @@ final class MemoryBudget: Sendable {
     private let used = Atomic<Int>(0)
 
     /// Makes a budget, or a part of another one, which counts for both.
-    init(limit: Int, within whole: MemoryBudget? = nil) {
+    package init(limit: Int, within whole: MemoryBudget? = nil) {
         self.limit = limit
         self.whole = whole
     }
 
     /// Reserves bytes, if they are available; each success needs a `release`.
-    func reserve(_ bytes: Int) -> Bool {
+    package func reserve(_ bytes: Int) -> Bool {
         let (_, total) = used.add(bytes, ordering: .relaxed)
         if total <= limit, whole?.reserve(bytes) ?? true { return true }
         used.subtract(bytes, ordering: .relaxed)
@@ -34,7 +34,7 @@ final class MemoryBudget: Sendable {
     }
 
     /// Releases bytes.
-    func release(_ bytes: Int) {
+    package func release(_ bytes: Int) {
         // Most requests reserve nothing, and skipping the atomic operation avoids contention.
         guard bytes > 0 else { return }
         used.subtract(bytes, ordering: .relaxed)
@@ -42,5 +42,5 @@ final class MemoryBudget: Sendable {
     }
 
     /// The number of reserved bytes.
-    var reservedBytes: Int { used.load(ordering: .relaxed) }
+    package var reservedBytes: Int { used.load(ordering: .relaxed) }
 }
