@@ -45,16 +45,6 @@ let package = Package(
         .executable(name: "sluice", targets: ["SluiceCommand"]),
         .plugin(name: "EventCodegenPlugin", targets: ["EventCodegenPlugin"]),
         .plugin(name: "GenerateEventsPlugin", targets: ["GenerateEventsPlugin"]),
-        // The products before version 0.1, for one release.
-        .library(name: "EventModel", targets: ["EventModel"]),
-        .library(name: "EventSchema", targets: ["EventSchema", "PlanReading"]),
-        .library(name: "Journal", targets: ["Journal"]),
-        .library(name: "EventPipeline", targets: ["EventPipeline"]),
-        .library(name: "ConsoleTracker", targets: ["ConsoleTracker"]),
-        .library(name: "PostgresTracker", targets: ["PostgresTracker"]),
-        .library(name: "KafkaTracker", targets: ["KafkaTracker"]),
-        .library(name: "HTTPIngest", targets: ["HTTPIngest"]),
-        .library(name: "PipelineTestKit", targets: ["PipelineTestKit"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -315,13 +305,6 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
-        // The modules before version 0.1, for one release; each re-exports what took its place.
-        .target(name: "Journal", dependencies: ["EventJournal", "EventModel"], path: "Sources/FormerNames/Journal"),
-        .target(name: "ConsoleTracker", dependencies: ["SluiceConsole"], path: "Sources/FormerNames/ConsoleTracker"),
-        .target(name: "PostgresTracker", dependencies: ["SluicePostgres"], path: "Sources/FormerNames/PostgresTracker"),
-        .target(name: "KafkaTracker", dependencies: ["SluiceKafka"], path: "Sources/FormerNames/KafkaTracker"),
-        .target(name: "HTTPIngest", dependencies: ["SluiceHTTP"], path: "Sources/FormerNames/HTTPIngest"),
-        .target(name: "PipelineTestKit", dependencies: ["SluiceTesting"], path: "Sources/FormerNames/PipelineTestKit"),
         // What the generator has to write, compiled.
         .target(
             name: "GoldenShapes",
@@ -341,8 +324,6 @@ let package = Package(
             path: "Tests/Golden/Names",
             exclude: ["names.plist"]
         ),
-        // What the generator wrote before version 0.1, which must go on compiling, as somebody may have committed it.
-        .target(name: "GoldenEarlier", dependencies: ["EventModel", "EventPipeline"], path: "Tests/Golden/Earlier"),
         // An app written for JustTrack, which must go on compiling.
         .target(
             name: "JustTrackApp",
@@ -422,7 +403,7 @@ let package = Package(
         .unitTests(
             "EventCodegen",
             dependencies: [
-                "EventCodegen", "EventSchema", "EventValidation", "GoldenEarlier", "GoldenShapes", "PlanReading",
+                "EventCodegen", "EventSchema", "EventValidation", "GoldenShapes", "PlanReading",
                 "TestCases",
             ]
         ),

@@ -80,10 +80,6 @@ enum ImportRule {
             "SluicePostgres",
             "SystemPackage", "TrackerKit", "UnixSignals", "Yams",
         ],
-        "FormerNames": [
-            "EventJournal", "EventModel", "SluiceConsole", "SluiceHTTP", "SluiceKafka", "SluicePostgres",
-            "SluiceTesting",
-        ],
     ]
 
     /// Imports that are allowed only in some folders of a module, because of the code that they link.

@@ -2,7 +2,6 @@ import EventCodegen
 import EventSchema
 import EventValidation
 import Foundation
-import GoldenEarlier
 import GoldenShapes
 import PlanReading
 import Testing
@@ -93,18 +92,5 @@ struct GoldenTests {
     )
     func namespaces(target: String, namespace: String) {
         #expect(CodegenOptions.namespace(ofTarget: target) == namespace)
-    }
-
-    @Test("code that was generated before version 0.1 compiles, and its catalog has the definitions of today's")
-    func earlier() {
-        let earlier = EventCatalog.events.definitions
-        let current = ShapesEvents.catalog.definitions
-        #expect(earlier.map(\.name) == current.map(\.name))
-        #expect(earlier.map(\.location.file) == current.map(\.location.file))
-        #expect(earlier.map { $0.properties.map(\.name) } == current.map { $0.properties.map(\.name) })
-        #expect(
-            earlier.map { $0.properties.map(\.location.file) } == current.map { $0.properties.map(\.location.file) }
-        )
-        #expect(earlier.contains { $0.location.line > 0 } && current.allSatisfy { $0.location.line == 0 })
     }
 }

@@ -1,2 +1,0 @@
-@_exported public import EventJournal
-@_exported public import EventModel
