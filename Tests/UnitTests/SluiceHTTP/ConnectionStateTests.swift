@@ -73,7 +73,7 @@ struct ConnectionStateTests {
     private static func makeState(in phase: ConnectionState.Phase, _ version: ConnectionVersion = .http1)
         -> ConnectionState
     {
-        let limits = ConnectionState.Limits(bodyBytes: 10, requests: 10, pipelinedRequests: 10)
+        let limits = ConnectionState.Limits(bodyBytes: 10, requests: 100, pipelinedRequests: 10)
         var state = ConnectionState(version, limits: limits, budget: MemoryBudget(limit: .max))
         if phase == .idle { return state }
         _ = state.read(.part(.head(HTTPRequestHead(version: .http1_1, method: .POST, uri: "/"))))
@@ -201,5 +201,29 @@ struct ConnectionStateTests {
         let action = Self.name(state.refuseUnfinishedRequest())
         let isUnfinished = [.idle, .deciding, .receiving, .rendering].contains(phase)
         #expect(action == (isUnfinished ? "refuseStream" : nil))
+    }
+
+    @Test("after an early response, the connection ends with its request if the server shuts down meanwhile")
+    func shutdownWhileDiscarding() {
+        var state = Self.makeState(in: .discarding)
+        let drained = Self.name(state.drain())
+        let ended = Self.name(state.read(.part(.end(nil))))
+        #expect(drained == nil && ended == "end")
+    }
+
+    @Test("if too many requests are pending, those within the limit are answered, and then the connection ends")
+    func overflow() {
+        var state = Self.makeState(in: .waiting)
+        for _ in 0..<11 {
+            _ = state.read(.part(.head(HTTPRequestHead(version: .http1_1, method: .POST, uri: "/"))))
+            _ = state.read(.part(.end(nil)))
+        }
+        _ = state.respond(isLast: false)
+        var actions: [String] = []
+        while let action = state.next() {
+            actions.append(Self.name(action) ?? "")
+            if case .begin = action { _ = state.respond(isLast: false) }
+        }
+        #expect(actions.count { $0 == "begin" } == 10 && actions.contains("end"))
     }
 }
