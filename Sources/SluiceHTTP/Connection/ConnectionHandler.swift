@@ -134,7 +134,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     @discardableResult
     func takeTurn(of request: UInt64, fromAllowance: Bool) -> Bool {
         guard state.phase == .checking, request == state.requestNumber else { return false }
-        carryOut(exchange.takeTurn(fromAllowance: fromAllowance, in: loop, from: peer))
+        perform(exchange.takeTurn(fromAllowance: fromAllowance, in: loop, from: peer))
         // The time limit applies to each turn anew.
         clock.restart()
         run()
@@ -144,11 +144,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Handles the pipeline's decision about the batch.
     func resume(with outcome: Submission.Outcome) {
         ticket = nil
+        settle(outcome)
+        run()
+    }
+
+    private func settle(_ outcome: Submission.Outcome) {
         exchange.settle(outcome, in: loop)
         // In any other phase the channel is closed.
         guard state.phase == .waiting else { return }
         respond(with: exchange.response(to: outcome, missedCommit: missedCommit, in: loop))
-        run()
     }
 
     private func resume(with outcome: PlanOutcome, for request: UInt64) {
@@ -177,15 +181,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func perform(_ action: ConnectionState.Action) {
         guard let context else { return }
         switch action {
-        case .begin(let head): carryOut(exchange.begin(RequestHead(head), from: peer, in: loop))
+        case .begin(let head): perform(exchange.begin(RequestHead(head), from: peer, in: loop))
         case .keep(let piece):
             if !exchange.keep(piece, total: state.bodyBytes, in: loop) {
                 respond(with: .failure(.overloaded), isLast: true)
             }
-        case .check: loop.measure(state.bodyBytes) { carryOut(exchange.check(in: loop, from: peer)) }
-        case .fail(let failure): respond(with: .failure(failure), isLast: true)
-        case .abandonCheck: respond(with: exchange.abandonCheck())
-        case .abandonDocument: respond(with: .failure(.planUnavailable))
+        case .check: loop.measure(state.bodyBytes) { perform(exchange.check(in: loop, from: peer)) }
+        case .fail(let failure, let isLast): respond(with: .failure(failure), isLast: isLast)
         case .leavePipeline: if leavePipeline() { respond(with: .failure(.outcomeUnknown)) }
         case .read: context.read()
         case .flush: context.flush()
@@ -203,7 +205,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    private func carryOut(_ step: RequestExchange.Step) {
+    private func perform(_ step: RequestExchange.Step) {
         switch step {
         case .receiveBody(let expectsContinue):
             state.receiveBody(expectsContinue: expectsContinue)
@@ -213,14 +215,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .waitForTurn(let isSmall, let hadTurn):
             loop.wait(self, request: state.requestNumber, of: exchange.sender, isSmall: isSmall, hadTurn: hadTurn)
         case .submit(let batch):
+            state.waitForPipeline()
             let (outcome, ticket) = submission.submit(batch, to: loop.server.pipeline, for: self)
-            if let outcome {
-                exchange.settle(outcome, in: loop)
-                respond(with: exchange.response(to: outcome, missedCommit: false, in: loop))
-            } else {
-                self.ticket = ticket
-                state.waitForPipeline()
-            }
+            if let outcome { settle(outcome) } else { self.ticket = ticket }
         case .respond(let response, let isLast):
             respond(with: response, isLast: isLast)
         }

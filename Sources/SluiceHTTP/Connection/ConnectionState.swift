@@ -1,6 +1,14 @@
 package import NIOCore
 package import NIOHTTP1
 
+/// The version of HTTP that a channel speaks.
+package enum ConnectionVersion {
+    /// HTTP/1.0 or HTTP/1.1: the channel is a connection, with one exchange after another.
+    case http1
+    /// HTTP/2: the channel is a stream of a connection, with one exchange.
+    case http2
+}
+
 /// The state machine of a connection: it takes the channel's events and the progress of the current request, and returns what the
 /// handler has to do.
 ///
@@ -60,12 +68,8 @@ package struct ConnectionState: ~Copyable {
         case keep(ByteBuffer)
         /// Inflate and check the body, which is complete, in one or more turns; then call `waitForPipeline` or `respond`.
         case check
-        /// Respond with a failure, as the last response.
-        case fail(Failure)
-        /// Stop waiting for a turn of the event loop, and respond.
-        case abandonCheck
-        /// Stop waiting for the plan's schema, and respond.
-        case abandonDocument
+        /// Respond with a failure, even if the request still waits for the event loop or the plan's schema.
+        case fail(Failure, isLast: Bool)
         /// Withdraw the batch. If that is too late, stop waiting for its commit, and respond.
         case leavePipeline
         /// Ask for more input.
@@ -230,9 +234,9 @@ extension ConnectionState {
     /// Handles an expired deadline.
     package mutating func timeOut(_ activity: ConnectionClock.Activity) -> Action? {
         switch (activity, phase) {
-        case (.head, .idle), (.body, .receiving): .fail(.timeout)
-        case (.check, .rendering): .abandonDocument
-        case (.check, .checking): .abandonCheck
+        case (.head, .idle), (.body, .receiving): fail(.timeout)
+        case (.check, .rendering): .fail(.planUnavailable, isLast: false)
+        case (.check, .checking): .fail(.overloaded, isLast: false)
         case (.wait, .waiting): .leavePipeline
         case (.idle, .idle), (.body, .discarding), (.linger, .lingering), (.respond, _): close()
         // The deadline of something that has ended.
@@ -268,7 +272,7 @@ extension ConnectionState {
             return .begin(head)
         case (.receiving, .part(.body(let piece))):
             bodyBytes += piece.readableBytes
-            return bodyBytes > limits.bodyBytes ? .fail(.tooLarge(limit: limits.bodyBytes)) : .keep(piece)
+            return bodyBytes > limits.bodyBytes ? fail(.tooLarge(limit: limits.bodyBytes)) : .keep(piece)
         case (.receiving, .part(.end)):
             phase = .checking
             return .check
@@ -280,7 +284,7 @@ extension ConnectionState {
             phase = .idle
             return nil
         case (.idle, .failure(let failure)), (.receiving, .failure(let failure)):
-            return .fail(failure)
+            return fail(failure)
         case (.discarding, .failure):
             return end()
         default:
@@ -288,6 +292,9 @@ extension ConnectionState {
             return nil
         }
     }
+
+    /// Ends the connection with a failure, because the rest of its input cannot be interpreted or does not arrive.
+    private func fail(_ failure: Failure) -> Action { .fail(failure, isLast: true) }
 
     private mutating func endInput() -> Action? {
         switch phase {

@@ -73,7 +73,7 @@ struct RequestExchange: ~Copyable {
     private var countedBytes = 0
     /// The response and the rejected events, for when the pipeline accepts the batch; `nil` for a single accepted event.
     private var verdict: Verdict?
-    /// The memory of the body, and then that of the batch, its verdict and the response.
+    /// The memory that the body takes, and later the batch and the response.
     private var memory = Reservation()
 
     init() {}
@@ -240,12 +240,6 @@ extension RequestExchange {
         let isSmall = work.isSmall
         self.work = consume work
         return .waitForTurn(isSmall: isSmall, hadTurn: true)
-    }
-
-    /// Gives up the body, which has waited too long for a turn.
-    mutating func abandonCheck() -> Response {
-        work = nil
-        return .failure(.overloaded)
     }
 
     /// Reserves the memory for a body of the given size.

@@ -298,8 +298,7 @@ final class ConnectionSimulation {
             if isAnswered { violations.append("checks a request that is answered") }
             if state.bodyBytes != receivedBytes { violations.append("checks a body without all of its pieces") }
             if chance(40) { respond(isLast: fails(3)) }
-        case .fail: respond(isLast: true)
-        case .abandonCheck, .abandonDocument: respond(isLast: false)
+        case .fail(_, let isLast): respond(isLast: isLast)
         case .leavePipeline: if chance(50) { respond(isLast: false) }
         case .read: noteRead()
         case .flush: flush()

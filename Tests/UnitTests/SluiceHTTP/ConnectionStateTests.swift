@@ -51,7 +51,7 @@ struct ConnectionStateTests {
     @Test("the simulation reaches every phase, action and deadline")
     func reached() {
         var missing: Set = [
-            "begin", "keep", "check", "fail", "abandonCheck", "abandonDocument", "leavePipeline", "read", "flush",
+            "begin", "keep", "check", "fail", "leavePipeline", "read", "flush",
             "end",
             "closeOutput", "endStream", "refuseStream", "close", "readHeld", "unwritable", "drain", "vanished",
             "closedEarly",
@@ -88,9 +88,11 @@ struct ConnectionStateTests {
         return state
     }
 
-    /// The name of an action.
+    /// The name of an action; that of a failure is its code.
     private static func name(_ action: ConnectionState.Action?) -> String? {
-        action.map { String("\($0)".prefix { $0 != "(" }) }
+        guard let action else { return nil }
+        if case .fail(let failure, let isLast) = action { return failure.code.rawValue + (isLast ? ", last" : "") }
+        return String("\(action)".prefix { $0 != "(" })
     }
 
     @Test("each phase can be reached", arguments: ConnectionState.Phase.allCases)
@@ -109,9 +111,8 @@ struct ConnectionStateTests {
         let action = Self.name(state.timeOut(activity))
         let expected: String? =
             switch (activity, phase) {
-            case (.head, .idle), (.body, .receiving): "fail"
-            case (.check, .checking): "abandonCheck"
-            case (.check, .rendering): "abandonDocument"
+            case (.head, .idle), (.body, .receiving): "timeout, last"
+            case (.check, .checking), (.check, .rendering): "overloaded"
             case (.wait, .waiting): "leavePipeline"
             case (.idle, .idle), (.body, .discarding), (.linger, .lingering), (.respond, _): "close"
             default: nil
@@ -149,7 +150,7 @@ struct ConnectionStateTests {
         let action = Self.name(state.read(.failure(.badRequest)))
         let expected: String? =
             switch phase {
-            case .idle, .receiving: "fail"
+            case .idle, .receiving: "bad-request, last"
             case .discarding: "end"
             case .deciding, .checking, .waiting, .rendering, .closing, .lingering, .closed: nil
             }
@@ -164,7 +165,7 @@ struct ConnectionStateTests {
         var state = Self.makeState(in: phase)
         let fits = Self.name(state.read(.part(.body(ByteBuffer(repeating: 0, count: 10)))))
         let exceeds = Self.name(state.read(.part(.body(ByteBuffer(repeating: 0, count: 1)))))
-        #expect([fits, exceeds] == (phase == .receiving ? ["keep", "fail"] : [nil, "end"]))
+        #expect([fits, exceeds] == (phase == .receiving ? ["keep", "too-large, last"] : [nil, "end"]))
     }
 
     @Test(
