@@ -121,7 +121,9 @@ let package = Package(
         .target(name: "PlanReading", dependencies: ["EventModel", "EventSchema", "PatternMatching"]),
         .target(
             name: "PlanTools",
-            dependencies: ["EventModel", "EventSchema", "Hashing", "PatternMatching", "PlanReading"],
+            dependencies: [
+                "EventModel", "EventSchema", "Hashing", "PatternMatching", "PlanReading", "PortDefinitions",
+            ],
             resources: [
                 .embedInCode("Exports/HTML/catalogue.css"), .embedInCode("Exports/HTML/catalogue.js"),
             ]
@@ -160,7 +162,17 @@ let package = Package(
         .target(name: "EventJournal", dependencies: ["CISAL", "EventModel"]),
         // The metrics' names, labels and descriptions, as values.
         .target(name: "MetricDefinitions", dependencies: [.product(name: "Metrics", package: "swift-metrics")]),
-        .target(name: "TrackerKit", dependencies: ["EventModel", "EventSchema", "EventValidation"]),
+        // The ways in which requests fail, as values.
+        .target(name: "PortDefinitions"),
+        // The settings' keys, kinds, defaults and help, as values.
+        .target(name: "SettingDefinitions", dependencies: ["EventModel"]),
+        .target(
+            name: "TrackerKit",
+            dependencies: [
+                "EventModel", "EventSchema", "EventValidation", "SettingDefinitions",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
         .target(
             name: "EventQuarantine",
             dependencies: [
@@ -184,7 +196,7 @@ let package = Package(
         ),
         .target(
             name: "SluiceConsole",
-            dependencies: ["EventModel", "EventValidation", "TrackerKit"]
+            dependencies: ["EventModel", "EventValidation", "SettingDefinitions", "TrackerKit"]
         ),
         // What a service imports.
         .target(
@@ -206,14 +218,16 @@ let package = Package(
         .target(
             name: "SluicePostgres",
             dependencies: [
-                "CLibPQ", "EventModel", "EventSchema", "EventValidation", "Hashing", "SluiceMigrations", "TrackerKit",
+                "CLibPQ", "EventModel", "EventSchema", "EventValidation", "Hashing", "SettingDefinitions",
+                "SluiceMigrations",
+                "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .target(
             name: "SluiceKafka",
             dependencies: [
-                "CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "TrackerKit",
+                "CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "SettingDefinitions", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -231,7 +245,7 @@ let package = Package(
             name: "SluiceHTTP",
             dependencies: [
                 "EventModel", "EventPipeline", "EventSchema", "EventValidation", "Gzip", "Hashing", "JSONTape",
-                "MetricDefinitions",
+                "MetricDefinitions", "PortDefinitions",
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -249,7 +263,8 @@ let package = Package(
         .target(
             name: "Operations",
             dependencies: [
-                "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "Hashing", "MetricDefinitions",
+                "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation", "Hashing",
+                "MetricDefinitions",
                 "SluiceHTTP",
                 "TrackerKit",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -284,16 +299,27 @@ let package = Package(
             ]
         ),
         .target(name: "SluiceClient", dependencies: ["EventModel", "EventSchema"]),
+        // The settings of the command: their sources, and what they are read into.
+        .target(
+            name: "SluiceSettings",
+            dependencies: [
+                "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
+                "Operations", "SettingDefinitions", "SluiceConsole", "SluiceHTTP", "SluiceKafka", "SluicePostgres",
+                "TrackerKit",
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Yams", package: "Yams"),
+            ]
+        ),
         .executableTarget(
             name: "SluiceCommand",
             dependencies: [
                 "EventCodegen", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
-                "EventValidation", "Gzip", "Loader", "Operations", "PlanReading", "PlanTools", "SluiceConsole",
-                "SluiceHTTP",
-                "SluiceKafka", "SluicePostgres", "TrackerKit",
+                "EventValidation", "Gzip", "Loader", "Operations", "PlanReading", "PlanTools", "SettingDefinitions",
+                "SluiceConsole", "SluiceHTTP", "SluiceKafka", "SluicePostgres", "SluiceSettings", "TrackerKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -302,7 +328,6 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-                .product(name: "Yams", package: "Yams"),
             ]
         ),
         // What the generator has to write, compiled.
@@ -447,6 +472,7 @@ let package = Package(
             "SluiceHTTP",
             dependencies: [
                 "SluiceHTTP", "EventModel", "EventSchema", "EventValidation", "PipelineTestSupport", "PlanTools",
+                "PortDefinitions",
                 "SluiceTesting", "TestCases",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -477,6 +503,13 @@ let package = Package(
                 "Loader", "EventModel", "EventQuarantine", "EventValidation", "PipelineTestSupport", "SluiceKafka",
                 "SluiceTesting", "TestCases", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .unitTests(
+            "SluiceSettings",
+            dependencies: [
+                "SluiceSettings", "PipelineTestSupport", "SettingDefinitions", "SluiceKafka", "SluicePostgres",
+                "TrackerKit",
             ]
         ),
         .unitTests("JustTrack", dependencies: ["JustTrack", "JustTrackApp", "PipelineTestSupport", "SluiceTesting"]),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SettingDefinitions
 
 /// The command `sluice`.
 @main

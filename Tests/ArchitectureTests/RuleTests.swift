@@ -2,30 +2,43 @@ import Testing
 
 /// Each rule finds violations, and allows what it should.
 @Suite struct RuleTests {
-    @Test("an import that the table does not list is found, and a listed one is not")
+    private static let manifest = Manifest(
+        """
+            .target(name: "Leaf"),
+            .target(
+                name: "PlanReading",
+                dependencies: [
+                    "Leaf", .target(name: "CLeaf", condition: .when(platforms: [.linux])),
+                    .product(name: "NIOCore", package: "swift-nio"),
+                ]
+            ),
+        """
+    )
+
+    @Test("an import that the target does not depend on is found, and another is not")
     func imports() {
+        #expect(Self.manifest.dependencies == ["Leaf": [], "PlanReading": ["Leaf", "CLeaf", "NIOCore"]])
         let file = TextFile(
-            path: "Sources/EventCodegen/A.swift",
+            path: "Sources/PlanReading/A.swift",
             text: """
-                public import FoundationEssentials
-                @preconcurrency import struct NIOCore.ByteBuffer
+                public import Leaf
+                import CLeaf
+                @preconcurrency import struct NIOPosix.ByteBuffer
+                import NIOCore
                 import Dispatch
 
                 """
         )
-        #expect(ImportRule.findings(in: file).map(\.line) == [2])
+        #expect(ImportRule.findings(in: file, manifest: Self.manifest).map(\.line) == [3])
     }
 
     @Test("Foundation outside its folders is found")
     func importFolders() {
-        let text = "import Foundation\n"
-        #expect(ImportRule.findings(in: TextFile(path: "Sources/PlanReading/Checks/A.swift", text: text)).count == 1)
-        #expect(ImportRule.findings(in: TextFile(path: "Sources/PlanReading/Plist/A.swift", text: text)).isEmpty)
-    }
-
-    @Test("a module without an entry in the table is found")
-    func unknownModule() {
-        #expect(ImportRule.findings(in: TextFile(path: "Sources/Brandnew/A.swift", text: "")).count == 1)
+        let findings = { (path: String) in
+            ImportRule.findings(in: TextFile(path: path, text: "import Foundation\n"), manifest: Self.manifest)
+        }
+        #expect(findings("Sources/PlanReading/Checks/A.swift").count == 1)
+        #expect(findings("Sources/PlanReading/Plist/A.swift").isEmpty)
     }
 
     @Test("each banned call is found in code", arguments: BannedCallRule.all)

@@ -1,12 +1,14 @@
 #if canImport(Glibc)
-import SluiceConsole
 import EventPipeline
 import EventSchema
+import EventValidation
 import Glibc
-import SluiceKafka
 import Logging
+import SluiceConsole
+import SluiceKafka
 import SluicePostgres
 import Testing
+import TrackerKit
 
 /// Each test runs in a process of its own, because the limit applies to the whole process.
 @Suite("When the system refuses a thread", .timeLimit(.minutes(5)))

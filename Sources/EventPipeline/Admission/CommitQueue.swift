@@ -1,4 +1,5 @@
 import DequeModule
+import EventValidation
 
 /// The admitted batches that are neither committed to the journal nor rejected.
 ///

@@ -1,4 +1,4 @@
-import EventValidation
+package import EventValidation
 
 /// A batch split by queue: the events for each of the pipeline's queues.
 package struct RoutedBatch: Sendable {

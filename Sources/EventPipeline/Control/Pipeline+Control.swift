@@ -1,4 +1,5 @@
 import EventModel
+import EventQuarantine
 import TrackerKit
 
 /// Changes that an operator makes while the pipeline runs.

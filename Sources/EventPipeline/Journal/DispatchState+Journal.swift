@@ -1,4 +1,5 @@
 package import EventJournal
+import EventValidation
 
 extension DispatchState {
     /// Begins the next commit; returns its batches, none if none wait, and `nil` if no more will come.

@@ -1,5 +1,6 @@
 import EventJournal
 import EventModel
+import TrackerKit
 
 /// Removes the segments that a pipeline's journal no longer has to keep.
 struct JournalRetention: Sendable {

@@ -1,9 +1,9 @@
 public import EventJournal
 public import EventModel
-import EventQuarantine
-import EventValidation
+public import EventQuarantine
+public import EventValidation
 public import Logging
-import TrackerKit
+public import TrackerKit
 
 extension Pipeline {
     /// Makes a pipeline that acknowledges batches once they are in the journal, as the journal's durability says.

@@ -1,3 +1,5 @@
+import TrackerKit
+
 extension DispatchState {
     /// What the pipeline has done so far, without what only the journal knows.
     package func statistics(now: Duration) -> PipelineStatistics {

@@ -1,5 +1,6 @@
 import EventJournal
 import EventModel
+import EventQuarantine
 import TrackerKit
 
 /// One broken table or topic does not block its tracker: its events are parked in the quarantine.

@@ -1,7 +1,8 @@
 import EventJournal
 import EventModel
+import EventQuarantine
 import EventSchema
-import EventValidation
+public import EventValidation
 
 extension Pipeline {
     /// Stores rejected events in the quarantine; `source` is their origin, such as `http` or the name of a file.

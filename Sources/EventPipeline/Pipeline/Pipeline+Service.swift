@@ -1,9 +1,9 @@
 import EventJournal
 import EventModel
 import EventQuarantine
-import EventValidation
+public import EventValidation
 public import Logging
-import TrackerKit
+public import TrackerKit
 
 extension Pipeline {
     /// Creates the pipeline of a service, with what most services need.

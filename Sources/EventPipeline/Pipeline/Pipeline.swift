@@ -1,12 +1,12 @@
 import EventJournal
 public import EventModel
-import EventQuarantine
+public import EventQuarantine
 import EventSchema
-import EventValidation
+public import EventValidation
 public import Logging
 public import ServiceLifecycle
 import Synchronization
-import TrackerKit
+public import TrackerKit
 
 /// Accepts checked events, and delivers them through a queue and a worker for each tracker.
 ///

@@ -1,3 +1,5 @@
+public import TrackerKit
+
 /// What a queue does with events for which it has no room.
 public struct FullPolicy: RawRepresentable, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     package enum Kind: String, Sendable, CaseIterable {

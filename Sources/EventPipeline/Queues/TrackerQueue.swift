@@ -1,5 +1,5 @@
 import DequeModule
-import EventValidation
+package import EventValidation
 import TrackerKit
 
 /// The bounded queue of one tracker: slices in the order in which they were accepted, and the capacity they occupy.

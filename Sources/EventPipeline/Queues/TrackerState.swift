@@ -1,5 +1,5 @@
-import EventValidation
-import TrackerKit
+package import EventValidation
+package import TrackerKit
 
 /// The next step of one tracker's worker.
 package enum WorkerStep: Sendable {

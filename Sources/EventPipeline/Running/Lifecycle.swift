@@ -1,4 +1,4 @@
-import TrackerKit
+package import TrackerKit
 
 /// The next step of the supervisor, which watches the workers.
 package enum SupervisorStep: Sendable, Equatable {

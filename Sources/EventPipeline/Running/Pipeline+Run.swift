@@ -1,5 +1,6 @@
 import EventJournal
 import EventModel
+import EventQuarantine
 public import EventValidation
 public import Logging
 import ServiceLifecycle

@@ -1,3 +1,4 @@
+import EventValidation
 import Synchronization
 
 /// Reusable builders for events that are tracked one by one.

@@ -1,5 +1,5 @@
 public import EventModel
-import EventValidation
+public import EventValidation
 
 extension Pipeline {
     /// Tracks one event; suspends while there is no room.

@@ -1,5 +1,5 @@
 package import EventModel
-import TrackerKit
+package import TrackerKit
 
 extension DispatchState {
     /// What a worker learns when it reports: its pause, if there is one, and what to log.

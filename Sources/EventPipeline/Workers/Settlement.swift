@@ -1,4 +1,4 @@
-import TrackerKit
+package import TrackerKit
 
 /// The result of a delivery, after the tracker's outcome was checked against it.
 ///

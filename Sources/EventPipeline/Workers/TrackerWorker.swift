@@ -1,5 +1,6 @@
 import EventJournal
 import EventModel
+import EventQuarantine
 import EventValidation
 import TrackerKit
 

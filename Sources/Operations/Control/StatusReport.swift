@@ -1,5 +1,6 @@
 import EventModel
 import EventPipeline
+import EventValidation
 import Foundation
 
 /// What `/readyz` and `/v1/status` of the private port say, as JSON.

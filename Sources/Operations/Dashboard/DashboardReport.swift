@@ -1,6 +1,7 @@
 import EventModel
 import EventPipeline
 import EventSchema
+import EventValidation
 import Foundation
 
 /// What the dashboard shows, as JSON; the page asks for it once a second.

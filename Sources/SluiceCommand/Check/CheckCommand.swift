@@ -4,6 +4,7 @@ import EventValidation
 import Logging
 import PlanReading
 import SluiceHTTP
+import SluiceSettings
 import TrackerKit
 
 /// `sluice check`: checks whether `sluice serve` would find everything it needs.
@@ -46,13 +47,13 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let stated = CommandLineSettings(plan, trackers, options, journal)
-        let settings = try await Settings.load(stated, file: plan.config.path, keepsJournal: true)
-        let reading = PlanReader().read(paths: [settings.eventsFolder])
+        let settings = try Settings.load(stated, file: plan.config.path, keepsJournal: true)
+        let reading = PlanReader().read(paths: [settings.process.eventsFolder])
         // Even with an invalid plan, the connections to the destinations are checked.
         let wiring = Wiring(settings, plan: reading.plan ?? TrackingPlan(events: []), minimumLogLevel: .error)
         var parts = [
-            CheckReport.Part(plan: reading, at: settings.eventsFolder),
-            FolderCheck.part("quarantine", settings.quarantineFolder),
+            CheckReport.Part(plan: reading, at: settings.process.eventsFolder),
+            FolderCheck.part("quarantine", settings.process.quarantineFolder),
         ]
         if settings.tls != nil { parts.append(Self.tlsPart(settings, wiring)) }
         if let journal = settings.journal { parts.append(FolderCheck.part("journal", journal.folder)) }
@@ -82,7 +83,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// The destinations of a loader, to which a server with a relay does not deliver.
     private func loaderParts(_ stated: CommandLineSettings, _ plan: TrackingPlan?) async throws -> [CheckReport.Part] {
-        let settings = try await Settings.load(stated, file: self.plan.config.path, usesRelay: false)
+        let settings = try Settings.load(stated, file: self.plan.config.path, usesRelay: false)
         let wiring = Wiring(settings, plan: plan ?? TrackingPlan(events: []), minimumLogLevel: .error)
         let check = DestinationCheck(
             catalog: wiring.catalog,
@@ -114,6 +115,6 @@ struct CheckCommand: AsyncParsableCommand {
         let missing = match.unconfigured.map {
             CheckReport.Problem(code: "unconfigured-tracker", sentence: match.description(of: $0))
         }
-        if wiring.settings.strictTrackers { part.problems += missing } else { part.warnings += missing }
+        if wiring.settings.process.strictTrackers { part.problems += missing } else { part.warnings += missing }
     }
 }

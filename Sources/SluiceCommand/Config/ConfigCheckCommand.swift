@@ -1,8 +1,7 @@
 import ArgumentParser
 import EventModel
-import EventSchema
-import Logging
-import TrackerKit
+import SettingDefinitions
+import SluiceSettings
 
 /// `sluice config check`: reports everything that is wrong with the settings.
 struct ConfigCheckCommand: ParsableCommand {
@@ -22,11 +21,9 @@ struct ConfigCheckCommand: ParsableCommand {
 
     func run() throws {
         let reader = try SettingsReader(options: CommandLineSettings(), file: config.path)
-        let settings = Settings(reading: reader, keepsJournal: true)
-        try Self.checkTrackers(of: settings, reader)
         let warnings = reader.unknownVariables
         do {
-            try reader.finish()
+            try reader.check()
         } catch {
             let problems = error.problems + warnings
             try Terminal.print(lines: problems)
@@ -36,17 +33,5 @@ struct ConfigCheckCommand: ParsableCommand {
         try Terminal.print(lines: warnings)
         let count = warnings.isEmpty ? "no problems" : warnings.count.of("warning")
         try Terminal.print("\(config.path ?? "The environment"): \(count)")
-    }
-
-    /// Lets each tracker check its settings, which needs no plan.
-    private static func checkTrackers(of settings: Settings, _ reader: SettingsReader) throws {
-        let wiring = Wiring(settings, plan: TrackingPlan(events: []), minimumLogLevel: .error)
-        for tracker in try wiring.trackers() {
-            do throws(TrackerError) {
-                try tracker.checkSettings(for: wiring.catalog)
-            } catch {
-                reader.note(.invalidValue, at: .name(tracker.name), error.message)
-            }
-        }
     }
 }

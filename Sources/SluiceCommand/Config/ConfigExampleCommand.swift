@@ -1,4 +1,5 @@
 import ArgumentParser
+import SluiceSettings
 
 /// `sluice config example`: prints a configuration file with every setting.
 struct ConfigExampleCommand: ParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SluiceSettings
 
 /// `sluice config show`: prints the settings in effect, and where each comes from.
 struct ConfigShowCommand: ParsableCommand {

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import SettingDefinitions
+import SluiceSettings
 
 /// Which running `serve` a command talks to.
 struct ControlOptions: ParsableArguments {
@@ -32,10 +34,10 @@ struct ControlOptions: ParsableArguments {
     /// - Throws: exit status 1, with the reason printed, if there is no socket, or the token cannot be read.
     func process() async throws -> RunningProcess {
         if let admin {
-            if let file = try await config.text(.adminTokenFile, option: tokenFile) {
+            if let file = try config.text(.adminTokenFile, option: tokenFile) {
                 return RunningProcess(.port(admin, token: try Self.token(in: file)))
             }
-            return RunningProcess(.port(admin, token: try await config.text(.adminToken, option: nil)))
+            return RunningProcess(.port(admin, token: try config.text(.adminToken, option: nil)))
         }
         let path = try await Self.socketPath(config, option: socket)
         guard FileManager.default.fileExists(atPath: path) else {
@@ -48,8 +50,8 @@ struct ControlOptions: ParsableArguments {
 
     /// The path of the socket that the settings name.
     static func socketPath(_ config: ConfigurationFile, option: String? = nil) async throws -> String {
-        if let path = try await config.text(.adminSocket, option: option) { return path }
-        let journal = try await config.text(.journalFolder, option: nil) ?? SettingDefaults.journalFolder
+        if let path = try config.text(.adminSocket, option: option) { return path }
+        let journal = try config.text(.journalFolder, option: nil) ?? SettingKey.journalFolder.standard.text
         return Settings.socketPath(ofJournal: journal)
     }
 

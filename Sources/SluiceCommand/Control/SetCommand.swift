@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Operations
+import SluiceSettings
 
 /// `sluice set`: changes a setting of a running `serve` temporarily.
 struct SetCommand: AsyncParsableCommand {
@@ -11,7 +12,7 @@ struct SetCommand: AsyncParsableCommand {
             The change takes precedence over options, environment variables, the file and defaults, and expires by itself. With a \
             journal it survives a restart. These settings can be changed:
 
-            \(Setting.changeableNames.map { "  \($0)" }.joined(separator: "\n"))
+            \(SettingName.changeableNames.map { "  \($0)" }.joined(separator: "\n"))
             """
     )
 

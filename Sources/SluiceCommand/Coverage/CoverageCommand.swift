@@ -3,6 +3,7 @@ import EventSchema
 import EventValidation
 import PlanTools
 import SluiceConsole
+import SluiceSettings
 import TrackerKit
 
 /// `sluice coverage`: finds the parts of a plan that nothing uses.
@@ -43,7 +44,7 @@ struct CoverageCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try await Settings.load(CommandLineSettings(plan, trackers, options), file: plan.config.path)
+        let settings = try Settings.load(CommandLineSettings(plan, trackers, options), file: plan.config.path)
         let wiring = try Wiring(settings)
         let uses = EventUses(of: TrackingPlan(events: wiring.catalog.definitions))
         var files = SourceFiles()
@@ -64,6 +65,6 @@ struct CoverageCommand: AsyncParsableCommand {
             for line in report.notes { Terminal.printError("\(line)") }
         }
         if !report.unreadable.isEmpty { throw ExitCode(2) }
-        if report.hasFindings(strictTrackers: settings.strictTrackers) { throw ExitCode(1) }
+        if report.hasFindings(strictTrackers: settings.process.strictTrackers) { throw ExitCode(1) }
     }
 }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import PlanTools
+import SettingDefinitions
 import SluiceHTTP
 import SluicePostgres
+import SluiceSettings
 
 /// `sluice export`: writes the tracking plan in other formats.
 struct ExportCommand: AsyncParsableCommand {
@@ -99,9 +101,9 @@ struct ExportSQLCommand: AsyncParsableCommand {
         stated.set(.postgresSchema, schema)
         let reader = try SettingsReader(options: stated, file: source.config.path)
         let name = reader.namedTrackers.first { $0.name.lowercased() == tracker.lowercased() }?.name ?? tracker
-        let configured = reader.string(.postgresSchema, of: name)
+        let configured = reader.section(ofTracker: name).text(.postgresSchema)
         try reader.finish()
-        return schema ?? configured ?? PostgresConfiguration.defaultSchema
+        return schema ?? configured ?? SettingKey.postgresSchema.standard.text
     }
 }
 
@@ -168,7 +170,7 @@ struct ExportOpenAPICommand: AsyncParsableCommand {
     func run() async throws {
         let export = OpenAPIExport(
             try await source.read(),
-            limits: OpenAPIExport.Limits(SettingDefaults.http),
+            limits: OpenAPIExport.Limits(IngestConfiguration()),
             server: server ?? "/",
             isOpen: open
         )

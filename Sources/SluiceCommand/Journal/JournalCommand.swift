@@ -1,6 +1,8 @@
 import ArgumentParser
 import EventJournal
 import Foundation
+import SettingDefinitions
+import SluiceSettings
 
 /// `sluice journal`: inspects and repairs a journal.
 struct JournalCommand: AsyncParsableCommand {
@@ -49,7 +51,7 @@ struct JournalFolder: ParsableArguments {
 
     /// The folder that the argument, the environment or the configuration file names, or the default.
     private func path() async throws -> String {
-        try await config.text(.journalFolder, option: folder) ?? SettingDefaults.journalFolder
+        try config.text(.journalFolder, option: folder) ?? SettingKey.journalFolder.standard.text
     }
 }
 

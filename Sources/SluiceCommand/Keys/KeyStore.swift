@@ -3,7 +3,9 @@ import EventModel
 import EventSchema
 import Foundation
 import PlanReading
+import SettingDefinitions
 import SluiceHTTP
+import SluiceSettings
 import SystemPackage
 
 /// The file with the keys that a subcommand reads or changes.
@@ -69,7 +71,7 @@ struct KeyStore: ParsableArguments {
     /// Warns of events that the plan does not have, if the plan's folder can be read on this machine.
     func warnOfUnknownEvents(_ names: [String]) async throws {
         guard !names.isEmpty else { return }
-        let folder = try await config.text(.eventsDirectory, option: nil) ?? SettingDefaults.eventsFolder
+        let folder = try config.text(.eventsFolder, option: nil) ?? SettingKey.eventsFolder.standard.text
         guard let plan = PlanReader().read(paths: [folder]).plan else { return }
         let known = plan.events.map(\.name)
         for name in names where !known.contains(name) {
@@ -79,7 +81,7 @@ struct KeyStore: ParsableArguments {
     }
 
     private func path() async throws -> String {
-        try await config.text(.httpKeys, option: keys) ?? SettingDefaults.keyFile
+        try config.text(.httpKeys, option: keys) ?? SettingKey.httpKeys.standard.text
     }
 
     private static func read(_ path: String) throws -> [WriteKey] {

@@ -10,6 +10,8 @@ import Logging
 import Metrics
 import Operations
 import ServiceLifecycle
+import SettingDefinitions
+import SluiceSettings
 import TrackerKit
 import UnixSignals
 
@@ -78,7 +80,7 @@ struct LoadCommand: AsyncParsableCommand {
         stated.set(.adminListen, admin)
         stated.set(.adminEnabled, hasNoPrivatePort ? false : nil)
         // A loader delivers to the events' own trackers.
-        let settings = try await Settings.load(stated, file: plan.config.path, usesRelay: false)
+        let settings = try Settings.load(stated, file: plan.config.path, usesRelay: false)
         var configuration = try options.configuration(settings)
         configuration.start = since ?? .beginning
         configuration.limits.acceptsLoss = acceptLoss

@@ -3,8 +3,10 @@ import EventPipeline
 import EventValidation
 import Foundation
 import Loader
+import SettingDefinitions
 import SluiceKafka
 import SluicePostgres
+import SluiceSettings
 import TrackerKit
 
 /// The options of `sluice load` and its subcommands.
@@ -53,7 +55,7 @@ struct LoadOptions: ParsableArguments, SettingOptions {
         configuration.instance = load.instance
         configuration.readChangingProperties = load.readChangingProperties
         if let patience = settings.pipeline.parkAfter { configuration.limits.patience = patience }
-        for case .postgres(let postgres) in settings.trackers {
+        for postgres in settings.trackers.compactMap({ $0.configuration(of: PostgresTracker.self) }) {
             // One batch may take three attempts: directly, through staging tables, and row by row.
             configuration.limits.stuckAfter = max(configuration.limits.stuckAfter, postgres.deliveryTimeout * 4)
         }
@@ -64,7 +66,7 @@ struct LoadOptions: ParsableArguments, SettingOptions {
     ///
     /// - Throws: `ValidationError` if one of them writes to the topic that is read.
     func trackers(_ wiring: Wiring) throws -> [any Tracker] {
-        for case .kafka(let kafka) in wiring.settings.trackers {
+        for kafka in wiring.settings.trackers.compactMap({ $0.configuration(of: KafkaTracker.self) }) {
             try checkTopic(of: kafka, wiring.catalog, wiring.settings.load)
         }
         let trackers = try wiring.trackers(only: to).filter { wiring.catalog.mask(ofTracker: $0.name) != 0 }
@@ -77,7 +79,7 @@ struct LoadOptions: ParsableArguments, SettingOptions {
     /// Throws if a tracker writes to the topic that is read, since its records would be loaded again and again.
     ///
     /// Two lists of brokers belong to the same cluster if they share one.
-    private func checkTopic(of kafka: KafkaConfiguration, _ catalog: EventCatalog, _ load: Settings.LoadSettings?)
+    private func checkTopic(of kafka: KafkaConfiguration, _ catalog: EventCatalog, _ load: LoadSettings?)
         throws
     {
         guard let load, !Self.addresses(kafka.brokers).isDisjoint(with: Self.addresses(load.brokers)) else { return }

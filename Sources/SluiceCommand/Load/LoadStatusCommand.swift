@@ -3,6 +3,7 @@ import EventModel
 import Loader
 import Logging
 import Operations
+import SluiceSettings
 import TrackerKit
 
 /// `sluice load status`: shows how far a loader is.
@@ -28,9 +29,13 @@ struct LoadStatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         let stated = CommandLineSettings(options, plan, trackers)
-        let settings = try await Settings.load(stated, file: plan.config.path, usesRelay: false)
+        let settings = try Settings.load(stated, file: plan.config.path, usesRelay: false)
         let configuration = try options.configuration(settings)
-        let wiring = Wiring(settings, plan: try PlanFolder.plan(at: settings.eventsFolder), minimumLogLevel: .error)
+        let wiring = Wiring(
+            settings,
+            plan: try PlanFolder.plan(at: settings.process.eventsFolder),
+            minimumLogLevel: .error
+        )
         let trackers = try options.trackers(wiring)
         let survey: LoadSurvey
         do {

@@ -1,7 +1,9 @@
 import ArgumentParser
 import EventSchema
 import EventValidation
+import SettingDefinitions
 import SluicePostgres
+import SluiceSettings
 import TrackerKit
 
 /// `sluice migrate`: creates and extends the tables of the tracking plan in PostgreSQL.
@@ -91,15 +93,13 @@ struct MigrateCommand: AsyncParsableCommand {
     /// The database and the plan's folder.
     private func settings() throws -> (PostgresConfiguration, folder: String) {
         var stated = CommandLineSettings()
-        stated.set(.eventsDirectory, plan.events)
+        stated.set(.eventsFolder, plan.events)
         stated.set(.postgresURL, postgres)
         stated.set(.postgresURLFile, postgresFile)
         stated.set(.postgresSchema, schema)
         let reader = try SettingsReader(options: stated, file: plan.config.path)
-        let databases = reader.trackers().compactMap { tracker in
-            if case .postgres(let postgres) = tracker { postgres } else { nil }
-        }
-        let folder = reader.string(.eventsDirectory) ?? SettingDefaults.eventsFolder
+        let databases = reader.trackers().compactMap { $0.configuration(of: PostgresTracker.self) }
+        let folder = reader.text(.eventsFolder) ?? SettingKey.eventsFolder.standard.text
         try reader.finish()
         return (try database(among: databases), folder)
     }

@@ -3,7 +3,9 @@ import EventModel
 import EventQuarantine
 import EventValidation
 import Logging
+import SettingDefinitions
 import SluicePostgres
+import SluiceSettings
 
 /// `sluice quarantine`: shows rejected and refused events.
 struct QuarantineCommand: AsyncParsableCommand {
@@ -60,7 +62,7 @@ struct QuarantineLocation: ParsableArguments {
         stated.set(.postgresURLFile, postgresFile)
         stated.set(.postgresSchema, schema)
         let reader = try SettingsReader(options: stated, file: config.path)
-        let folder = reader.string(.quarantineFolder) ?? SettingDefaults.quarantineFolder
+        let folder = reader.text(.quarantineFolder) ?? SettingKey.quarantineFolder.standard.text
         // What is wrong with other trackers does not matter for a folder.
         let trackers = refused.from == nil ? [] : reader.trackers()
         try reader.finish()

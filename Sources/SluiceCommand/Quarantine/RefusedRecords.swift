@@ -1,6 +1,7 @@
 import ArgumentParser
 import Logging
 import SluicePostgres
+import SluiceSettings
 import TrackerKit
 
 /// The records that loaders could not load into a PostgreSQL tracker, in that tracker's database.
@@ -72,11 +73,9 @@ struct RefusedRecordOptions: ParsableArguments {
     /// The records; `nil` without `--from`.
     ///
     /// - Throws: `ValidationError` if no such PostgreSQL tracker is configured.
-    func records(in trackers: [TrackerSettings], logger: Logger) throws -> RefusedRecords? {
+    func records(in trackers: [ConfiguredTracker], logger: Logger) throws -> RefusedRecords? {
         guard let from else { return nil }
-        let databases = trackers.compactMap { tracker in
-            if case .postgres(let postgres) = tracker { postgres } else { nil }
-        }
+        let databases = trackers.compactMap { $0.configuration(of: PostgresTracker.self) }
         guard let database = databases.first(where: { $0.name.lowercased() == from.lowercased() }) else {
             let known = databases.isEmpty ? "none" : databases.map(\.name).joined(separator: ", ")
             throw ValidationError("No PostgreSQL tracker '\(from)' is configured; there are: \(known).")

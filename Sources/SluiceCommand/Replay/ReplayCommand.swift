@@ -5,6 +5,7 @@ import EventQuarantine
 import Foundation
 import Logging
 import SluiceConsole
+import SluiceSettings
 import TrackerKit
 
 /// `sluice replay`: validates recorded events again, and delivers them to the configured trackers.
@@ -119,12 +120,12 @@ struct ReplayCommand: AsyncParsableCommand {
         // A replay ends when the reader of its output has gone, as other Unix tools do.
         Terminal.ignoresBrokenPipes(false)
         let filter = try filter()
-        var settings = try await Settings.load(
+        var settings = try Settings.load(
             CommandLineSettings(plan, trackers, options),
             file: plan.config.path,
             usesRelay: refused.from == nil
         )
-        settings.pipeline.maximumStartAttempts = settings.strictTrackers ? 1 : Self.maximumStartAttempts
+        settings.pipeline.maximumStartAttempts = settings.process.strictTrackers ? 1 : Self.maximumStartAttempts
         settings.pipeline.maximumDeliveryAttempts = Self.maximumDeliveryAttempts
         let wiring = try Wiring(settings)
         if inputs != [.quarantine] { try filter.check(against: wiring.catalog) }
@@ -148,7 +149,7 @@ struct ReplayCommand: AsyncParsableCommand {
             ),
             catalog: wiring.catalog,
             rejectedEvents: quarantine,
-            quarantine: records ?? FolderQuarantine(path: settings.quarantineFolder),
+            quarantine: records ?? FolderQuarantine(path: settings.process.quarantineFolder),
             quarantineFilter: try quarantineFilter(),
             trackers: names(selected),
             configuredTrackers: names(try wiring.trackers()),

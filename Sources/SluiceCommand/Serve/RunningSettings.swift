@@ -1,7 +1,8 @@
-import Configuration
 import EventPipeline
 import Logging
 import Operations
+import SettingDefinitions
+import SluiceSettings
 
 /// The settings of a running `serve` that can be changed without a restart.
 struct RunningSettings: ChangeableSettings {
@@ -10,15 +11,15 @@ struct RunningSettings: ChangeableSettings {
     let pipeline: Pipeline
     let logLevel: SharedLogLevel
 
-    var changeableNames: [String] { Setting.changeableNames }
+    var changeableNames: [String] { SettingName.changeableNames }
 
     func name(of setting: String) throws(SettingRefusal) -> String { try find(setting).name }
 
     func applying(_ values: [String: String]) throws(SettingRefusal) -> @Sendable () -> Void {
-        var changes: [Setting: ConfigValue] = [:]
+        var changes: [SettingName: SettingValue] = [:]
         for (name, text) in values {
             let setting = try find(name)
-            guard let value = setting.value(of: text) else {
+            guard let value = SettingValue(text, setting.key.kind) else {
                 throw refusal("\(name): expected \(setting.key.kind.words), found '\(text)'")
             }
             changes[setting] = value
@@ -31,12 +32,12 @@ struct RunningSettings: ChangeableSettings {
         }
         return { [pipeline, logLevel] in
             pipeline.changeLimits(to: changed.pipeline)
-            logLevel.current = changed.logLevel
+            logLevel.current = changed.process.logLevel
         }
     }
 
     /// The sentence about a problem, with the name of the setting in place of its option.
-    private static func sentence(of problem: SettingProblem, _ changes: [Setting: ConfigValue]) -> String {
+    private static func sentence(of problem: SettingProblem, _ changes: [SettingName: SettingValue]) -> String {
         guard case .name(let place) = problem.place else { return problem.sentence }
         let name = changes.keys.first { $0.option == place }?.name ?? place
         return "\(name): \(problem.sentence)"
@@ -44,8 +45,8 @@ struct RunningSettings: ChangeableSettings {
 
     private func refusal(_ reason: String) -> SettingRefusal { SettingRefusal(.invalidValue, reason + ".") }
 
-    private func find(_ name: String) throws(SettingRefusal) -> Setting {
-        if let setting = Setting(changeable: name, trackers: trackers) { return setting }
+    private func find(_ name: String) throws(SettingRefusal) -> SettingName {
+        if let setting = SettingName(changeable: name, trackers: trackers) { return setting }
         var sentence =
             "'\(name)' cannot be changed while the process runs; these can: \(changeableNames.joined(separator: ", "))."
         if name.hasPrefix("trackers.") {

@@ -1,11 +1,14 @@
 import ArgumentParser
 import EventModel
 import EventPipeline
+import EventQuarantine
 import Foundation
 import Logging
 import Metrics
 import Operations
+import SettingDefinitions
 import SluiceHTTP
+import SluiceSettings
 
 /// `sluice serve`: accepts events over HTTP until SIGTERM or SIGINT.
 struct ServeCommand: AsyncParsableCommand {
@@ -42,7 +45,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: .setting(.httpWorkers, valueName: "number"))
     var workers: Int?
 
-    @Option(help: .setting(.httpMaxWaitSeconds, valueName: "seconds"))
+    @Option(help: .setting(.httpMaxWait, valueName: "seconds"))
     var maxWait: Int?
 
     @Option(help: .setting(.adminListen, valueName: "host:port"))
@@ -89,17 +92,17 @@ struct ServeCommand: AsyncParsableCommand {
         stated.set(.tlsCertificate, certificate)
         stated.set(.tlsPrivateKey, privateKey)
         stated.set(.httpWorkers, workers)
-        stated.set(.httpMaxWaitSeconds, maxWait)
+        stated.set(.httpMaxWait, maxWait)
         stated.set(.adminListen, admin)
         stated.set(.adminEnabled, hasNoPrivatePort ? false : nil)
-        var settings = try await Settings.load(stated, file: plan.config.path, keepsJournal: true)
+        var settings = try Settings.load(stated, file: plan.config.path, keepsJournal: true)
         if let from {
             guard settings.journal != nil else {
                 throw ValidationError("--from needs a journal, and --no-journal or journal.enabled switches it off.")
             }
             settings.pipeline.journalStart = from
         }
-        if settings.strictTrackers { settings.pipeline.maximumStartAttempts = 1 }
+        if settings.process.strictTrackers { settings.pipeline.maximumStartAttempts = 1 }
         return settings
     }
 

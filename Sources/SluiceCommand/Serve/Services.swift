@@ -4,6 +4,7 @@ import Logging
 import Operations
 import ServiceLifecycle
 import SluiceHTTP
+import SluiceSettings
 import UnixSignals
 
 /// What runs while `serve` does, and the order in which it ends.

@@ -9,10 +9,10 @@ import Foundation
 import Logging
 import Operations
 import PlanTools
-import SluiceConsole
+import SettingDefinitions
 import SluiceHTTP
 import SluiceKafka
-import SluicePostgres
+import SluiceSettings
 import TrackerKit
 
 /// The composition root: turns settings into a catalog, trackers, a journal, a pipeline and a server.
@@ -24,7 +24,7 @@ struct Wiring {
 
     /// Reads the plan and prints its diagnostics; throws exit status 1 if it has errors.
     init(_ settings: Settings) throws {
-        self.init(settings, plan: try PlanFolder.plan(at: settings.eventsFolder))
+        self.init(settings, plan: try PlanFolder.plan(at: settings.process.eventsFolder))
     }
 
     /// Uses a plan that was already read.
@@ -33,13 +33,13 @@ struct Wiring {
     init(_ settings: Settings, plan: TrackingPlan, minimumLogLevel: Logger.Level? = nil) {
         self.settings = settings
         catalog = EventCatalog(plan: plan, hashKey: settings.hashKey, onlyTracker: settings.relay?.name)
-        logLevel = SharedLogLevel(max(settings.logLevel, minimumLogLevel ?? settings.logLevel))
-        logger = Logger(label: "sluice", factory: Self.handler(settings.logFormat, logLevel))
+        logLevel = SharedLogLevel(max(settings.process.logLevel, minimumLogLevel ?? settings.process.logLevel))
+        logger = Logger(label: "sluice", factory: Self.handler(settings.process.logFormat, logLevel))
     }
 
     /// Makes the handler for a format of the log.
     private static func handler(
-        _ format: Settings.LogFormat,
+        _ format: ProcessSettings.LogFormat,
         _ level: SharedLogLevel
     ) -> @Sendable (String) -> any LogHandler {
         let isText = format == .text || format == .auto && Terminal.isInteractive
@@ -57,7 +57,13 @@ struct Wiring {
     ///
     /// - Throws: `ValidationError` if a named tracker is not configured.
     func trackers(only names: [String] = []) throws -> [any Tracker] {
-        let trackers = settings.trackers.map(tracker)
+        // If a tracker that cannot start ends the command, a table or topic that cannot be used ends it as well.
+        let context = TrackerContext(
+            logger: logger,
+            requiresEveryDestination: settings.pipeline.maximumStartAttempts != nil,
+            recordsTraceparent: settings.http.recordsTraceparent
+        )
+        let trackers = settings.trackers.map { $0.tracker(in: context) }
         guard !names.isEmpty else { return trackers }
         let wanted = Set(names.map { $0.lowercased() })
         let configured = Set(trackers.map { $0.name.lowercased() })
@@ -72,26 +78,9 @@ struct Wiring {
 
     /// What to set for a tracker that needs no section of its own; empty for any other.
     private static func advice(onMissing tracker: String) -> String {
-        switch TrackerType(rawValue: tracker) {
-        case .postgres: " Set --postgres, DATABASE_URL or postgres.url."
-        case .kafka: " Set --kafka, KAFKA_BROKERS or kafka.brokers."
-        case .console, nil: ""
-        }
-    }
-
-    private func tracker(_ tracker: TrackerSettings) -> any Tracker {
-        // If a tracker that cannot start ends the command, a table or topic that cannot be used ends it as well.
-        let requiresStart = settings.pipeline.maximumStartAttempts != nil
-        switch tracker {
-        case .console(let console):
-            return ConsoleTracker(console)
-        case .postgres(var postgres):
-            postgres.requiresEveryTable = requiresStart
-            return PostgresTracker(postgres, logger: logger)
-        case .kafka(var kafka):
-            kafka.requiresEveryTopic = requiresStart
-            return KafkaTracker(kafka, logger: logger)
-        }
+        guard let key = SettingCatalog.trackerType(named: tracker)?.required.first else { return "" }
+        let places = [key.option, key.environmentVariable].compactMap(\.self).joined(separator: ", ")
+        return " Set \(places) or \(key.name)."
     }
 
     /// Says what to set if the plan hashes values and there is no key.
@@ -149,7 +138,7 @@ struct Wiring {
     /// - Throws: exit status 1 if there are events of the first kind, and `trackers.strict` is set.
     func reportMissingTrackers(configured: [String]) throws {
         let match = TrackerMatch(of: catalog, configured: configured)
-        guard settings.strictTrackers, !match.unconfigured.isEmpty else { return match.log(to: logger) }
+        guard settings.process.strictTrackers, !match.unconfigured.isEmpty else { return match.log(to: logger) }
         for tracker in match.unconfigured { Terminal.printError("error: \(match.description(of: tracker))") }
         throw ExitCode(1)
     }
@@ -167,9 +156,9 @@ struct Wiring {
     /// Opens the quarantine.
     func quarantine() throws -> Quarantine {
         try Quarantine(
-            folder: settings.quarantineFolder,
-            capacityInBytes: settings.quarantineCapacityInBytes,
-            retention: settings.quarantineRetention,
+            folder: settings.process.quarantineFolder,
+            capacityInBytes: settings.process.quarantineCapacityInBytes,
+            retention: settings.process.quarantineRetention,
             logger: logger
         )
     }
@@ -244,12 +233,12 @@ struct Wiring {
     func planFiles(of pipeline: Pipeline, and server: IngestServer) throws -> PlanFiles {
         do throws(TrackerError) {
             return try PlanFiles(
-                folder: settings.eventsFolder,
+                folder: settings.process.eventsFolder,
                 pipeline: pipeline,
                 server: server,
                 findProblem: { [self] catalog in
                     if let problem = problem(with: catalog) { return problem }
-                    guard settings.strictTrackers else { return nil }
+                    guard settings.process.strictTrackers else { return nil }
                     let match = TrackerMatch(of: catalog, configured: pipeline.trackerNames)
                     return match.unconfigured.first.map(match.description)
                 },
@@ -264,7 +253,7 @@ struct Wiring {
     private func quarantineReplay(through pipeline: Pipeline) throws -> LiveReplay? {
         guard settings.journal != nil else { return nil }
         do throws(TrackerError) {
-            return try LiveReplay(pipeline: pipeline, folder: settings.quarantineFolder)
+            return try LiveReplay(pipeline: pipeline, folder: settings.process.quarantineFolder)
         } catch {
             throw Terminal.failure("\(error)")
         }

@@ -3,6 +3,7 @@ import EventValidation
 import NIOCore
 import NIOHTTP1
 import NIOHTTP2
+import PortDefinitions
 
 /// Answers the requests of one HTTP/1 connection, one after another, or the one of an HTTP/2 stream.
 ///

@@ -3,6 +3,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP1
 import NIOHTTP2
+import PortDefinitions
 
 /// A response as it is written to a channel.
 enum EncodedAnswer: Sendable {

@@ -1,14 +1,13 @@
 import EventValidation
 import NIOHTTP1
+package import PortDefinitions
 
 /// A response that says why a request failed.
 ///
 /// Its body is `{"error":{"code":…,"message":…}}`. The codes are stable. A message shows nothing that a sender sent, and nothing
 /// that only the operator should know.
 package struct Failure: Error {
-    /// The status line's code and phrase.
-    let status: StaticString
-    /// The stable code.
+    /// The stable code, which has the status.
     package let code: FailureCode
     /// One sentence for the developer of the client.
     let message: String
@@ -18,146 +17,125 @@ package struct Failure: Error {
     var isLimit = false
     /// Whether the rest of the connection's input cannot be interpreted, so that the connection ends.
     var endsConnection = false
+
+    /// The status line's code and phrase.
+    var status: StaticString { code.status.line }
 }
 
 extension Failure {
     package static let badRequest = Failure(
-        status: "400 Bad Request",
         code: .badRequest,
         message: "This is not a valid HTTP request.",
         endsConnection: true
     )
     package static let incompleteRequest = Failure(
-        status: "400 Bad Request",
         code: .incompleteRequest,
         message: "The request ended too early.",
         endsConnection: true
     )
     static let invalidGzip = Failure(
-        status: "400 Bad Request",
         code: .invalidGzip,
         message: "The body is not valid gzip."
     )
     static let invalidStrict = Failure(
-        status: "400 Bad Request",
         code: .invalidStrict,
         message: "Sluice-Strict must be true or false."
     )
     static let unauthorized = Failure(
-        status: "401 Unauthorized",
         code: .unauthorized,
         message: "This needs a write key that is known and has not expired.",
         fields: ["www-authenticate": "Bearer"]
     )
     static let missingHost = Failure(
-        status: "400 Bad Request",
         code: .missingHost,
         message: "The settings name the server, so the request needs a Host."
     )
     static let forbiddenOrigin = Failure(
-        status: "403 Forbidden",
         code: .forbiddenOrigin,
         message: "Web pages of this origin may not use this server, or not with this key."
     )
     static let notFound = Failure(
-        status: "404 Not Found",
         code: .notFound,
         message: "Unknown path; see Documentation/HTTP.md."
     )
     static let timeout = Failure(
-        status: "408 Request Timeout",
         code: .timeout,
         message: "The request did not arrive in time.",
         endsConnection: true
     )
     static let unsupportedMediaType = Failure(
-        status: "415 Unsupported Media Type",
         code: .unsupportedMediaType,
         message:
             "Content-Type must be application/json, application/x-ndjson, text/plain (JSON) or one of CloudEvents, in UTF-8."
     )
     /// A dialect does not accept the `Content-Type`.
     static let unsupportedMediaTypeOfDialect = Failure(
-        status: "415 Unsupported Media Type",
         code: .unsupportedMediaType,
         message: "This endpoint does not accept this Content-Type, or its charset is not UTF-8."
     )
     static let unsupportedEncoding = Failure(
-        status: "415 Unsupported Media Type",
         code: .unsupportedEncoding,
         message: "Content-Encoding must be gzip or absent.",
         fields: ["accept-encoding": "gzip"]
     )
     static let unknownExpectation = Failure(
-        status: "417 Expectation Failed",
         code: .unknownExpectation,
         message: "The only supported expectation is 100-continue.",
         endsConnection: true
     )
     static let rejectedEvents = Failure(
-        status: "422 Unprocessable Content",
         code: .rejectedEvents,
         message: "Sluice-Strict is true, and events were rejected. Nothing was accepted."
     )
     static let headerTooLarge = Failure(
-        status: "431 Request Header Fields Too Large",
         code: .headerTooLarge,
         message: "The request's header has too many fields or bytes.",
         endsConnection: true
     )
     static let planTooLarge = Failure(
-        status: "500 Internal Server Error",
         code: .planTooLarge,
         message: "The JSON Schema of these events is larger than the server's limit, http.maximumPlanBytes."
     )
     static let unknownTransferCoding = Failure(
-        status: "501 Not Implemented",
         code: .unknownTransferCoding,
         message: "Transfer-Encoding must be chunked or absent.",
         endsConnection: true
     )
     static let shuttingDown = Failure(
-        status: "503 Service Unavailable",
         code: .shuttingDown,
         message: "The server accepts no more events, because it is stopped or drained. Nothing was accepted.",
         fields: ["retry-after": "1"],
         endsConnection: true
     )
     static let overloaded = Failure(
-        status: "503 Service Unavailable",
         code: .overloaded,
         message: "The server has no capacity for this body now. Nothing was accepted.",
         fields: ["retry-after": "1"],
         endsConnection: true
     )
     static let planUnavailable = Failure(
-        status: "503 Service Unavailable",
         code: .overloaded,
         message: "The server has no capacity for the JSON Schema now.",
         fields: ["retry-after": "1"]
     )
     static let noMemory = Failure(
-        status: "503 Service Unavailable",
         code: .noMemory,
         message: "There was no memory to check the events. Nothing was accepted.",
         fields: ["retry-after": "1"]
     )
     static let tooManyConnections = Failure(
-        status: "503 Service Unavailable",
         code: .tooManyConnections,
         message: "Too many connections at the same time. Nothing was accepted.",
         fields: ["retry-after": "1"],
         endsConnection: true
     )
     static let tooManyConnectionsFromAddress = Failure(
-        status: "503 Service Unavailable",
         code: .tooManyConnectionsFromAddress,
         message: "Too many connections from one address at the same time. Nothing was accepted.",
         fields: ["retry-after": "1"],
         endsConnection: true
     )
     static let tooManyConnectionsForKey = Failure(
-        status: "503 Service Unavailable",
         code: .tooManyConnectionsForKey,
         message: "Too many connections and HTTP/2 streams with one write key at the same time. Nothing was accepted.",
         fields: ["retry-after": "1"],
@@ -166,7 +144,6 @@ extension Failure {
 
     /// The trackers need most of the journal, and the key has used its part of the rest.
     static let journalShareUsed = Failure(
-        status: "503 Service Unavailable",
         code: .journalShareUsed,
         message: "The journal is over 80 % full, and the key has used its share of the rest. Nothing was accepted.",
         fields: ["retry-after": "5"]
@@ -174,7 +151,6 @@ extension Failure {
 
     /// It does not say why, because anyone may ask.
     static let notReady = Failure(
-        status: "503 Service Unavailable",
         code: .notReady,
         message: "The service does not accept events at this time.",
         fields: ["retry-after": "1"]
@@ -182,7 +158,6 @@ extension Failure {
 
     /// It has no `Retry-After`, because only the sender knows whether a repetition is harmless.
     static let outcomeUnknown = Failure(
-        status: "504 Gateway Timeout",
         code: .outcomeUnknown,
         message:
             "The disk did not finish the write in time, so it is unknown whether the events were accepted. Send them again only if they have their own ids."
@@ -190,7 +165,6 @@ extension Failure {
 
     static func methodNotAllowed(allow: String) -> Failure {
         Failure(
-            status: "405 Method Not Allowed",
             code: .methodNotAllowed,
             message: "This path allows \(allow).",
             fields: ["allow": allow]
@@ -199,7 +173,6 @@ extension Failure {
 
     static func tooLarge(limit: Int) -> Failure {
         Failure(
-            status: "413 Content Too Large",
             code: .tooLarge,
             message: "The body is larger than \(limit) bytes."
         )
@@ -209,7 +182,6 @@ extension Failure {
     static func malformed(_ body: MalformedBody) -> Failure {
         let violation = body.violation
         return Failure(
-            status: violation.code == .tooLarge ? "413 Content Too Large" : "400 Bad Request",
             // Whatever the parser found first: a body that is refused as a whole is too large, or no JSON.
             code: violation.code == .tooLarge ? .tooLarge : .malformedJSON,
             message: "The whole body is refused: expected \(violation.expected), found \(violation.found)."
@@ -227,7 +199,6 @@ extension Failure {
         switch refusal {
         case .rate(let retryAfter):
             return Failure(
-                status: "429 Too Many Requests",
                 code: .rateLimited,
                 message: "The write key sends more events per second than it may. Nothing was accepted.",
                 fields: fields(retryAfter),
@@ -235,7 +206,6 @@ extension Failure {
             )
         case .volume(let retryAfter):
             return Failure(
-                status: "429 Too Many Requests",
                 code: .dailyVolumeExceeded,
                 message:
                     "The write key has reached its daily limit of events, which is reset at midnight UTC. Nothing was accepted.",
@@ -248,7 +218,6 @@ extension Failure {
     /// The journal is full or cannot be written.
     static func notStored(retryAfter: Duration) -> Failure {
         Failure(
-            status: "503 Service Unavailable",
             code: .notStored,
             message: "The journal does not accept events at this time. Nothing was accepted.",
             fields: ["retry-after": wholeSeconds(retryAfter)]
@@ -258,7 +227,6 @@ extension Failure {
     /// A queue stayed full for the given time, which is also when a retry makes sense.
     static func queueFull(retryAfter: Duration) -> Failure {
         Failure(
-            status: "503 Service Unavailable",
             code: .queueFull,
             message: "A tracker's queue is full. Nothing was accepted.",
             fields: ["retry-after": wholeSeconds(retryAfter)]
@@ -268,7 +236,6 @@ extension Failure {
     /// A tracker that has to deliver before a sender gets its answer does not deliver.
     static func unavailable(retryAfter: Duration) -> Failure {
         Failure(
-            status: "503 Service Unavailable",
             code: .destinationUnavailable,
             message: "The destination does not accept events at this time. Nothing was accepted.",
             fields: ["retry-after": wholeSeconds(retryAfter)]

@@ -1,114 +1,38 @@
-/// The imports of each module, as in the table "Modules" of ARCHITECTURE.md; dependencies point downwards only.
+/// A module imports only what its target in `Package.swift` depends on, and Foundation only where it is needed.
+///
+/// The compiler also accepts an import of a dependency's dependency.
 enum ImportRule {
     /// The standard library and the system's C library, which everything may import.
     static let always: Set = ["Darwin", "Dispatch", "Glibc", "Musl", "Swift", "Synchronization"]
 
-    /// The further imports of each module.
-    static let allowed: [String: Set<String>] = [
-        "EventModel": [],
-        "EventSchema": ["EventModel"],
-        "PatternMatching": ["CRE2"],
-        "Hashing": ["CLibCrypto", "CryptoKit"],
-        "PlanReading": ["EventModel", "EventSchema", "Foundation", "FoundationXML", "PatternMatching"],
-        "PlanTools": [
-            "EventModel", "EventSchema", "Foundation", "FoundationEssentials", "Hashing", "PatternMatching",
-            "PlanReading",
-        ],
-        "EventCodegen": ["EventSchema", "Foundation", "FoundationEssentials", "PlanReading"],
-        "event-codegen": ["ArgumentParser", "EventCodegen", "EventSchema", "Foundation", "PlanReading"],
-        "JSONTape": ["CSimdJSON", "EventModel"],
-        "EventValidation": [
-            "CXXHash", "EventModel", "EventSchema", "Foundation", "FoundationEssentials", "Hashing", "JSONTape",
-            "PatternMatching",
-        ],
-        "Gzip": ["CZlib"],
-        "EventJournal": ["CISAL", "EventModel"],
-        "TrackerKit": ["EventModel", "EventSchema", "EventValidation"],
-        "MetricDefinitions": ["Metrics"],
-        "EventQuarantine": [
-            "DequeModule", "EventJournal", "EventModel", "EventSchema", "EventValidation", "Foundation",
-            "FoundationEssentials", "JSONTape", "Logging", "MetricDefinitions", "Metrics", "TrackerKit",
-        ],
-        "EventPipeline": [
-            "DequeModule", "EventJournal", "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "Logging",
-            "MetricDefinitions", "Metrics", "ServiceLifecycle", "TrackerKit",
-        ],
-        "SluiceConsole": ["EventModel", "EventValidation", "TrackerKit"],
-        "Sluice": [
-            "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
-            "SluiceConsole", "TrackerKit",
-        ],
-        "SluiceMigrations": [],
-        "SluicePostgres": [
-            "CLibPQ", "EventModel", "EventSchema", "EventValidation", "Foundation", "FoundationEssentials", "Hashing",
-            "Logging", "SluiceMigrations", "TrackerKit",
-        ],
-        "SluiceKafka": ["CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "Logging", "TrackerKit"],
-        "Loader": [
-            "DequeModule", "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "Logging",
-            "MetricDefinitions", "Metrics", "SluiceKafka", "TrackerKit",
-        ],
-        "SluiceHTTP": [
-            "EventModel", "EventPipeline", "EventSchema", "EventValidation", "Foundation", "FoundationEssentials",
-            "Gzip", "Hashing", "HeapModule",
-            "JSONTape", "Logging", "MetricDefinitions", "Metrics", "NIOCore", "NIOHPACK", "NIOHTTP1", "NIOHTTP2",
-            "NIOPosix", "NIOSSL", "NIOTLS",
-            "ServiceLifecycle",
-        ],
-        "Operations": [
-            "CoreMetrics", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "Foundation", "HTTPTypes",
-            "Hashing", "Hummingbird", "HummingbirdCore", "Logging", "MetricDefinitions", "NIOCore", "NIOHTTP1",
-            "NIOPosix", "ServiceLifecycle",
-            "SluiceHTTP", "TrackerKit",
-        ],
-        "SluiceClient": ["EventModel", "EventSchema", "Foundation", "FoundationNetworking"],
-        "JustTrack": [
-            "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
-            "Foundation", "JSONTape", "Logging", "TrackerKit",
-        ],
-        "SluiceTesting": [
-            "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
-            "JSONTape", "TrackerKit",
-        ],
-        "SluiceCommand": [
-            "ArgumentParser", "AsyncHTTPClient", "Configuration", "EventCodegen", "EventJournal", "EventModel",
-            "EventPipeline",
-            "EventQuarantine", "EventSchema", "EventValidation", "Foundation", "Gzip", "Logging", "Metrics",
-            "NIOCore",
-            "Loader", "NIOFoundationCompat", "NIOHTTP1", "Operations", "PlanReading", "PlanTools", "ServiceLifecycle",
-            "SluiceConsole", "SluiceHTTP", "SluiceKafka",
-            "SluicePostgres",
-            "SystemPackage", "TrackerKit", "UnixSignals", "Yams",
-        ],
-    ]
-
-    /// Imports that are allowed only in some folders of a module, because of the code that they link.
+    /// The system's libraries that are allowed only in some folders, because of the code that they link.
     ///
     /// Foundation replaces FoundationEssentials on systems that have only the whole.
     static let folders: [String: [String]] = [
-        "Foundation": [
-            "Sources/EventCodegen/Rendering/", "Sources/EventQuarantine/",
-            "Sources/EventValidation/Plan/EventCatalog+Digest.swift",
-            "Sources/EventValidation/TypedEvents/EventCatalog+Generated.swift", "Sources/JustTrack/",
-            "Sources/Operations/",
-            "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/PlanTools/Exports/HTML/",
-            "Sources/SluiceClient/", "Sources/SluiceCommand/", "Sources/SluiceHTTP/Keys/", "Sources/SluiceHTTP/TLS/",
-            "Sources/SluicePostgres/Migration/", "Sources/event-codegen/",
-        ],
+        "CryptoKit": ["Sources/Hashing/"],
+        "Foundation": foundation,
+        "FoundationEssentials": foundation,
+        "FoundationNetworking": ["Sources/SluiceClient/Sending/"],
         "FoundationXML": ["Sources/PlanReading/Plist/"],
     ]
+    private static let foundation = [
+        "Sources/EventCodegen/Rendering/", "Sources/EventQuarantine/",
+        "Sources/EventValidation/Plan/EventCatalog+Digest.swift",
+        "Sources/EventValidation/TypedEvents/EventCatalog+Generated.swift", "Sources/JustTrack/", "Sources/Operations/",
+        "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/PlanTools/Exports/HTML/",
+        "Sources/SluiceClient/", "Sources/SluiceCommand/", "Sources/SluiceHTTP/Keys/", "Sources/SluiceHTTP/TLS/",
+        "Sources/SluicePostgres/Migration/", "Sources/SluiceSettings/File/", "Sources/event-codegen/",
+    ]
 
-    static func findings(in file: TextFile) -> [Finding] {
-        guard let module = file.module else { return [] }
-        guard let allowed = allowed[module] else {
-            return [Finding(path: file.path, line: 0, sentence: "say in ImportRule what \(module) may import")]
-        }
+    static func findings(in file: TextFile, manifest: Manifest) -> [Finding] {
+        guard let module = file.module, let dependencies = manifest.dependencies[module] else { return [] }
         return imports(of: file).compactMap { line, name in
-            guard allowed.union(always).contains(name) else {
-                return Finding(path: file.path, line: line, sentence: "\(module) may not import \(name)")
-            }
-            if let folders = folders[name], !folders.contains(where: file.path.hasPrefix) {
+            if let folders = folders[name] {
+                guard !folders.contains(where: file.path.hasPrefix) else { return nil }
                 return Finding(path: file.path, line: line, sentence: "\(name) belongs in \(folders)")
+            }
+            guard dependencies.union(always).contains(name) else {
+                return Finding(path: file.path, line: line, sentence: "\(module) does not depend on \(name)")
             }
             return nil
         }
@@ -120,5 +44,27 @@ enum ImportRule {
         return SwiftCode.lines(of: file.text).enumerated().compactMap { index, line in
             !line.containsBytes("import") ? nil : line.firstMatch(of: pattern).map { (index + 1, String($0.1)) }
         }
+    }
+}
+
+/// The targets of `Package.swift`.
+struct Manifest {
+    /// The modules that each target depends on, of the package and of others.
+    let dependencies: [String: Set<String>]
+
+    /// Reads the targets from the manifest's text, in which their dependencies are literals.
+    init(_ text: String) {
+        // A condition is a list within the list.
+        let target =
+            #/
+            ^\ +\.(?:target|executableTarget)\(\s*name:\ "([\w-]+)",?\s*
+            (?:dependencies:\ (\[(?:[^\[\]]|\[[^\[\]]*\])*\]))?
+            /#.anchorsMatchLineEndings()
+        let targets = text.matches(of: target).map { match in
+            // The package of a product is no module.
+            let list = String(match.2 ?? "").replacing(/package: "[^"]*"/, with: "")
+            return (String(match.1), Set(list.matches(of: /"([\w-]+)"/).map { String($0.1) }))
+        }
+        dependencies = Dictionary(uniqueKeysWithValues: targets)
     }
 }

@@ -109,7 +109,7 @@ struct UsageTests {
             ),
             (
                 "serve", ["SLUICE_JOURNAL_COMMIT_OVERDUE_SECONDS": "0"],
-                "SLUICE_JOURNAL_COMMIT_OVERDUE_SECONDS: expected at least 1"
+                "SLUICE_JOURNAL_COMMIT_OVERDUE_SECONDS: expected a whole number from 1"
             ),
             ("serve", ["SLUICE_LOG_LEVEL": "loud"], "SLUICE_LOG_LEVEL: expected one of trace, debug,"),
             ("serve --kafka localhost:1 --kafka-property linger", [:], "--kafka-property: expected name=value"),

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import PortDefinitions
 import SluiceHTTP
 import TestCases
 import Testing

@@ -1,6 +1,8 @@
 import EventSchema
 import EventValidation
+import Foundation
 import PlanTools
+import PortDefinitions
 import SluiceHTTP
 import Testing
 
@@ -12,10 +14,27 @@ struct OpenAPIAgreementTests {
         #expect(OpenAPIExport.paths.count == Set(OpenAPIExport.paths).count)
     }
 
-    @Test("have the same codes of failed requests and of rejected events")
+    @Test("have the same codes of rejected events")
     func codes() {
-        #expect(Set(OpenAPIExport.failureCodes) == Set(FailureCode.allCases.map(\.rawValue)))
         #expect(Set(OpenAPIExport.verdictCodes) == Set(VerdictCode.allCases.map(\.rawValue)))
+    }
+
+    @Test("HTTP.md has the table of the codes of failed requests")
+    func page() throws {
+        let page = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../../Documentation/HTTP.md"
+        )
+        #expect(try String(contentsOf: page, encoding: .utf8).contains("\n\n\(FailureCode.table)\n"))
+    }
+
+    @Test("the codes of failed requests are in the order of their statuses, and each has a sentence")
+    func failures() {
+        let statuses = FailureCode.allCases.map(\.status.rawValue)
+        #expect(statuses == statuses.sorted())
+        for code in FailureCode.allCases {
+            #expect(code.meaning.hasSuffix("."))
+            #expect("\(code.status.line)".hasPrefix("\(code.status.rawValue) "))
+        }
     }
 
     @Test("every code of a failed request is in at least one answer")

@@ -57,9 +57,6 @@ package struct OpenAPIExport: Sendable {
     /// The document.
     package var text: String { document.lines + "\n" }
 
-    /// The codes of failed requests that the document describes.
-    package static let failureCodes = PortFailure.all.map(\.code)
-
     /// The codes of rejected events that the document describes.
     package static let verdictCodes = OpenAPISchemas.verdictCodes
 

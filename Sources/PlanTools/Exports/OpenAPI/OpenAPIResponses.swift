@@ -1,4 +1,5 @@
 import EventSchema
+import PortDefinitions
 
 extension OrderedJSON {
     typealias Members = [(key: String, value: OrderedJSON)]
@@ -51,14 +52,14 @@ enum OpenAPIResponses {
     }
 
     /// What failures mean, as a list.
-    static func meanings(of failures: [PortFailure]) -> String {
-        failures.map { "- `\($0.code)`: \($0.meaning)" }.joined(separator: "\n")
+    static func meanings(of failures: [FailureCode]) -> String {
+        failures.map { "- `\($0.rawValue)`: \($0.meaning)" }.joined(separator: "\n")
     }
 
     private static func name(_ group: FailureGroup, _ status: Int) -> String { "\(group.rawValue)-\(status)" }
 
-    private static func response(_ status: Int, _ failures: [PortFailure], _ group: FailureGroup) -> OrderedJSON {
-        let schemas = group.forms.map { $0.schema(failures.map(\.code)) }
+    private static func response(_ status: Int, _ failures: [FailureCode], _ group: FailureGroup) -> OrderedJSON {
+        let schemas = group.forms.map { $0.schema(failures.map(\.rawValue)) }
         return success(
             meanings(of: failures),
             schemas.count == 1 ? schemas[0] : ["anyOf": .array(schemas)],

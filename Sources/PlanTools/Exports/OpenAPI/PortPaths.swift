@@ -1,4 +1,5 @@
 import EventSchema
+import PortDefinitions
 
 /// The paths of the port with their operations.
 enum PortPaths {
@@ -180,7 +181,7 @@ enum PortPaths {
     }
 
     /// The code of the answer to a strict request with rejected events.
-    private static let strict = OpenAPIResponses.meanings(of: PortFailure.all.filter { $0.code == "rejected-events" })
+    private static let strict = OpenAPIResponses.meanings(of: [.rejectedEvents])
 
     // MARK: Their settings
 

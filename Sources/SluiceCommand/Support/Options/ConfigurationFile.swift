@@ -1,4 +1,6 @@
 import ArgumentParser
+import SettingDefinitions
+import SluiceSettings
 
 /// The option `--config`, for every command that reads settings.
 struct ConfigurationFile: ParsableArguments {
@@ -15,11 +17,11 @@ struct ConfigurationFile: ParsableArguments {
     /// Reads the one setting that a command needs; `nil` if it is neither set nor has a default.
     ///
     /// - Parameter option: The value from the command line; it takes precedence over the environment and the file.
-    func text(_ key: SettingKey, option: String?) async throws -> String? {
+    func text(_ key: SettingKey, option: String?) throws -> String? {
         var options = CommandLineSettings()
         options.set(key, option)
         let reader = try SettingsReader(options: options, file: path)
-        let text = reader.string(key)
+        let text = reader.text(key)
         try reader.finish()
         return text
     }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import SettingDefinitions
+import SluiceSettings
 
 /// Whether `serve` keeps a journal, and where; `check` takes the same options.
 struct JournalOptions: ParsableArguments, SettingOptions {

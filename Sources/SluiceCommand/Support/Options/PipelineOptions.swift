@@ -1,6 +1,10 @@
 import ArgumentParser
 import Logging
+import SettingDefinitions
 import SluiceConsole
+import SluiceKafka
+import SluicePostgres
+import SluiceSettings
 
 /// The options of every command that runs a pipeline, besides those of the plan and the trackers.
 struct PipelineOptions: ParsableArguments, SettingOptions {

@@ -2,21 +2,23 @@ import ArgumentParser
 import EventSchema
 import Foundation
 import PlanReading
+import SettingDefinitions
+import SluiceSettings
 
 /// The tracking plan that a command reads.
 struct PlanFolder: ParsableArguments, SettingOptions {
-    @Option(help: .setting(.eventsDirectory, valueName: "dir"), completion: .directory)
+    @Option(help: .setting(.eventsFolder, valueName: "dir"), completion: .directory)
     var events: String?
 
     @OptionGroup var config: ConfigurationFile
 
     func add(to settings: inout CommandLineSettings) {
-        settings.set(.eventsDirectory, events)
+        settings.set(.eventsFolder, events)
     }
 
     /// The folder that the option, the environment or the configuration file names, or the default.
     func path() async throws -> String {
-        try await config.text(.eventsDirectory, option: events) ?? SettingDefaults.eventsFolder
+        try config.text(.eventsFolder, option: events) ?? SettingKey.eventsFolder.standard.text
     }
 
     /// Reads the plan in that folder.

@@ -1,7 +1,9 @@
 import EventPipeline
+import EventValidation
 import PipelineTestSupport
 import SluiceTesting
 import Testing
+import TrackerKit
 
 @Suite("Admission to the queues")
 struct AdmissionTests {

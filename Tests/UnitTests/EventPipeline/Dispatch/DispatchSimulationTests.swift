@@ -1,4 +1,5 @@
 import EventPipeline
+import EventValidation
 import SluiceTesting
 import Synchronization
 import TestCases

@@ -1,8 +1,10 @@
 import EventPipeline
+import EventQuarantine
 import Logging
 import PipelineTestSupport
 import SluiceTesting
 import Testing
+import TrackerKit
 
 @Suite("The pipeline under load from many tasks", .timeLimit(.minutes(5)))
 struct PipelineStressTests {

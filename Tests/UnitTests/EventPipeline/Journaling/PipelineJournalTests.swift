@@ -1,6 +1,7 @@
 import EventJournal
 import EventModel
 import EventPipeline
+import EventValidation
 import PipelineTestSupport
 import SluiceTesting
 import TestCases

@@ -1,6 +1,7 @@
 import EventJournal
 import EventModel
 import EventPipeline
+import EventQuarantine
 import EventSchema
 import EventValidation
 import GoldenShapes

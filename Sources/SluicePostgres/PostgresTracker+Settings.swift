@@ -1,0 +1,140 @@
+package import SettingDefinitions
+package import TrackerKit
+
+extension PostgresConfiguration: Configurable {
+    package static var standard: PostgresConfiguration { PostgresConfiguration(connection: "") }
+}
+
+extension SettingKey {
+    package static let postgresURL = SettingKey(
+        "postgres.url",
+        .text,
+        "The PostgreSQL database, as a libpq URI or keywords, such as postgres://sluice@db.example/shop.",
+        default: .none,
+        option: "--postgres",
+        variable: "DATABASE_URL",
+        secrecy: .partlySecret(ConnectionParameters.redacted),
+        scope: .tracker(type: PostgresTracker.type)
+    )
+    package static let postgresURLFile = SettingKey(
+        "postgres.urlFile",
+        .text,
+        "The file with the PostgreSQL database, for a URI with a password; instead of postgres.url.",
+        default: .none,
+        option: "--postgres-file",
+        variable: "DATABASE_URL_FILE",
+        scope: .tracker(type: PostgresTracker.type)
+    )
+    fileprivate static let passwordFile = SettingKey(
+        "postgres.passwordFile",
+        .text,
+        """
+        The file with the password for PostgreSQL; it replaces one in the URI, unless the URI comes from a source with higher \
+        precedence.
+        """,
+        default: .none,
+        scope: .tracker(type: PostgresTracker.type)
+    )
+    package static let postgresSchema = PostgresSettings.schema.key
+}
+
+/// The settings of a PostgreSQL tracker.
+private enum PostgresSettings {
+    private static let scope = SettingKey.Scope.tracker(type: PostgresTracker.type)
+
+    static let schema = Setting<PostgresConfiguration>.text(
+        "postgres.schema",
+        \.schema,
+        option: "--schema",
+        scope: scope,
+        "The PostgreSQL schema of the event tables."
+    )
+    static let deliveryTimeout = Setting<PostgresConfiguration>.duration(
+        "postgres.timeouts.deliverySeconds",
+        \.deliveryTimeout,
+        within: 1...86_400,
+        scope: scope,
+        "How long a delivery to PostgreSQL, and each of its statements, may take, in seconds; then it is retried."
+    )
+    static let lockTimeout = Setting<PostgresConfiguration>.duration(
+        "postgres.timeouts.lockSeconds",
+        \.lockTimeout,
+        within: 1...86_400,
+        scope: scope,
+        "How long a statement may wait for a lock on its table, in seconds; less than for the delivery."
+    )
+
+    static let all: [Setting<PostgresConfiguration>] = [
+        Setting(.postgresURL),
+        Setting(.postgresURLFile),
+        Setting(.passwordFile),
+        schema,
+        .duration(
+            "postgres.timeouts.connectSeconds",
+            \.connectTimeout,
+            within: 1...86_400,
+            scope: scope,
+            "How long connecting to PostgreSQL may take, in seconds, unless the URI has a connect_timeout."
+        ),
+        deliveryTimeout,
+        lockTimeout,
+        .count(
+            "postgres.refused.maximum",
+            \.maximumRefused,
+            scope: scope,
+            """
+            The maximum number of records refused by `sluice load` that PostgreSQL keeps of each partition; loading stops before \
+            the next one.
+            """
+        ),
+        .duration(
+            "postgres.refused.retentionDays",
+            \.refusedRetention,
+            within: 1...36_500,
+            scope: scope,
+            "How long PostgreSQL keeps records refused by `sluice load`, in days."
+        ),
+    ]
+}
+
+extension PostgresTracker: ConfigurableTracker {
+    package static let type = PostgresConfiguration.defaultName
+    package static let settings = PostgresSettings.all
+    package static let required: [SettingKey] = [.postgresURL, .postgresURLFile]
+    package static let example = (
+        name: "warehouse", values: [SettingKey.postgresURL: "postgres://sluice@warehouse.example/shop"]
+    )
+
+    package static func configuration(named name: String, from values: any SettingValues) -> PostgresConfiguration? {
+        // Read in any case, so that their problems are found also if another source will state the database.
+        var postgres = PostgresConfiguration.reading(settings, from: values)
+        guard let connection = values.secret(.postgresURL, file: .postgresURLFile) else { return nil }
+        postgres.name = name
+        postgres.connection = connection.text
+        if let file = values.text(.passwordFile), !isPreceding(connection, in: values) {
+            let password = values.contents(of: .passwordFile, file)
+            postgres.password = password.map { String(decoding: $0, as: UTF8.self) }
+            postgres.readPassword = { String(decoding: try SecretFile.currentContents(of: file), as: UTF8.self) }
+        }
+        if connection.key == .postgresURLFile, let file = values.text(.postgresURLFile) {
+            postgres.readConnection = { String(decoding: try SecretFile.currentContents(of: file), as: UTF8.self) }
+        }
+        let (lock, delivery) = (PostgresSettings.lockTimeout.key, PostgresSettings.deliveryTimeout.key)
+        if values.integer(lock) != nil, postgres.lockTimeout >= postgres.deliveryTimeout {
+            values.note(lock, "expected less than \(values.name(of: delivery)), which is \(postgres.deliveryTimeout)")
+        }
+        return postgres
+    }
+
+    /// Whether a connection states a password and comes from a source with precedence over that of the file with the password.
+    private static func isPreceding(_ connection: Secret, in values: any SettingValues) -> Bool {
+        values.precedence(of: connection.key) > values.precedence(of: .passwordFile)
+            && ConnectionParameters.stated(in: connection.text)?["password"]?.isEmpty == false
+    }
+
+    package static func tracker(_ configuration: PostgresConfiguration, in context: TrackerContext) -> any Tracker {
+        var configuration = configuration
+        configuration.requiresEveryTable = context.requiresEveryDestination
+        return PostgresTracker(configuration, logger: context.logger)
+    }
+}

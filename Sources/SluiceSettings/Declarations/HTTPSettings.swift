@@ -1,0 +1,253 @@
+import EventModel
+package import SettingDefinitions
+package import SluiceHTTP
+
+extension IngestConfiguration: Configurable {
+    package static var standard: IngestConfiguration { IngestConfiguration() }
+}
+
+extension SettingKey {
+    package static let httpListen = HTTPSettings.listen.key
+    package static let httpMaxWait = HTTPSettings.maxWait.key
+    package static let httpWorkers = HTTPSettings.workers.key
+    package static let httpOpen = HTTPSettings.open.key
+    package static let httpKeys = SettingKey(
+        "http.keys",
+        .text,
+        "The file with the digests of the write keys, which `sluice keys` makes.",
+        default: .value("keys.json"),
+        option: "--keys"
+    )
+    package static let tlsCertificate = SettingKey(
+        "http.tls.certificate",
+        .text,
+        "The file with the server's certificate and those of its authorities (PEM), for HTTPS; read again when it changes.",
+        default: .none,
+        option: "--certificate"
+    )
+    package static let tlsPrivateKey = SettingKey(
+        "http.tls.privateKey",
+        .text,
+        "The file with the private key of the certificate (PEM).",
+        default: .none,
+        option: "--private-key"
+    )
+    static let tlsClientAuthorities = SettingKey(
+        "http.tls.clientAuthorities",
+        .text,
+        """
+        The file with the CA certificates for client authentication (PEM). If it is set, clients must present a \
+        certificate signed by one of them.
+        """,
+        default: .none
+    )
+    fileprivate static let httpProxies = SettingKey(
+        "http.proxies",
+        .list,
+        """
+        The addresses of the proxies in front of the server, each as 10.0.0.1 or 10.0.0.0/8; in the environment \
+        variable, separate them with semicolons.
+        """,
+        default: .none
+    )
+}
+
+/// The settings of the public port.
+enum HTTPSettings {
+    fileprivate static let listen = Setting<IngestConfiguration>.address(
+        "http.listen",
+        host: \.host,
+        port: \.port,
+        option: "--listen",
+        "The address to accept events on over HTTP, as host:port."
+    )
+    fileprivate static let open = Setting<IngestConfiguration>.flag(
+        "http.open",
+        \.isOpen,
+        option: "--open",
+        """
+        Whether anyone who reaches the address may send events, without a key and from any web page: for servers behind \
+        a proxy that checks senders.
+        """
+    )
+    fileprivate static let maxWait = Setting<IngestConfiguration>.duration(
+        "http.maxWaitSeconds",
+        \.maxWait,
+        option: "--max-wait",
+        """
+        How long a request waits, in seconds, for room in a full queue or for the journal's disk, before it is answered \
+        with 503 or 504.
+        """
+    )
+    fileprivate static let workers = Setting<IngestConfiguration>.count(
+        "http.workers",
+        \.eventLoopCount,
+        option: "--workers",
+        default: "one for each processor core",
+        "The number of event loops, each with its own thread."
+    )
+    private static let timeout = 1...86_400
+
+    static let all: [Setting<IngestConfiguration>] = [
+        listen,
+        Setting(.httpKeys),
+        open,
+        maxWait,
+        .duration(
+            "http.timeouts.headSeconds",
+            \.timeouts.head,
+            within: timeout,
+            """
+            How long the header of a request may take to arrive, in seconds; also the limit for a TLS handshake, and for the \
+            header of a proxy.
+            """
+        ),
+        .duration(
+            "http.timeouts.bodySeconds",
+            \.timeouts.body,
+            within: timeout,
+            "How long a body may take to arrive, in seconds."
+        ),
+        .duration(
+            "http.timeouts.bodyPauseSeconds",
+            \.timeouts.bodyPause,
+            within: timeout,
+            "How long the pause between two pieces of a body may be, in seconds."
+        ),
+        .duration(
+            "http.timeouts.idleSeconds",
+            \.timeouts.idle,
+            within: timeout,
+            "How long a connection may stay open without a request, in seconds."
+        ),
+        .duration(
+            "http.timeouts.answerSeconds",
+            \.timeouts.answer,
+            within: timeout,
+            "How long a sender may leave an answer unread, in seconds."
+        ),
+        .duration(
+            "http.timeouts.drainSeconds",
+            \.drainTimeout,
+            within: 0...86_400,
+            "How long requests in progress may take to finish at a shutdown, in seconds."
+        ),
+        workers,
+        Setting(.httpProxies) { values, http in
+            http.proxies = (values.texts(.httpProxies) ?? []).compactMap { text in
+                let range = NetworkRange(text)
+                if range == nil {
+                    values.note(.httpProxies, "expected an address, or a range such as 10.0.0.0/8, found '\(text)'")
+                }
+                return range
+            }
+        },
+        .flag(
+            "http.proxyProtocol",
+            \.expectsProxyHeader,
+            "Whether each connection of http.proxies begins with a header of the PROXY protocol, version 2."
+        ),
+        .flag(
+            "http.recordClientAddress",
+            \.recordsClientAddress,
+            "Whether the sender's address becomes `ip` in the context of each event that has no `ip`."
+        ),
+        .flag(
+            "http.recordTraceparent",
+            \.recordsTraceparent,
+            """
+            Whether the traceparent of a request (W3C Trace Context) becomes `traceparent` in the context of each event that \
+            has none, and that of an event a header of its Kafka message.
+            """
+        ),
+        Setting(.tlsCertificate),
+        Setting(.tlsPrivateKey),
+        Setting(.tlsClientAuthorities),
+        .text(
+            "http.cloudEvents.typePrefix",
+            \.cloudEvents.typePrefix,
+            "What is removed from the beginning of a CloudEvent's `type`; the rest is the event's name."
+        ),
+        .flag(
+            "http.cloudEvents.subjectIsUserId",
+            \.cloudEvents.subjectIsUserID,
+            "Whether the `subject` of a CloudEvent is the event's userId."
+        ),
+        .duration(
+            "http.clockCorrection.pastDays",
+            \.clockCorrection.past,
+            within: 1...36_500,
+            """
+            How long before its arrival a client's event may have happened, in days, after the correction by the \
+            client's `sentAt`; a correction with another result is not made.
+            """
+        ),
+        .duration(
+            "http.clockCorrection.aheadDays",
+            \.clockCorrection.ahead,
+            within: 0...36_500,
+            "How long after its arrival it may have happened, in days."
+        ),
+        .count(
+            "http.maximumConnections",
+            \.maximumConnections,
+            default: "derived from http.maximumBufferedBytes and the limit on open files",
+            "The maximum number of open connections and HTTP/2 streams; further ones are answered with 503."
+        ),
+        .count(
+            "http.maximumConnectionsPerAddress",
+            \.maximumConnectionsPerAddress,
+            default: "half of http.maximumConnections",
+            "The maximum number of open connections and HTTP/2 streams from one address; further ones are answered with 503."
+        ),
+        .count(
+            "http.maximumConnectionsPerKey",
+            \.maximumConnectionsPerKey,
+            default: "half of http.maximumConnections",
+            """
+            The maximum number of open connections and HTTP/2 streams of one write key. A connection counts for the key of its \
+            most recent request. Further ones are answered with 503.
+            """
+        ),
+        .count(
+            "http.maximumRequestsPerConnection",
+            \.maximumRequestsPerConnection,
+            "After this many requests, the server closes an HTTP/1.1 connection."
+        ),
+        .count(
+            "http.http2.maximumStreams",
+            \.http2.maximumStreams,
+            "The maximum number of requests of an HTTP/2 connection at one time."
+        ),
+        .count(
+            "http.maximumHeaderBytes",
+            \.maximumHeaderBytes,
+            "The maximum size of a request's target and header, in bytes."
+        ),
+        .count(
+            "http.maximumBodyBytes",
+            \.maximumBodyBytes,
+            "The maximum size of a body, in bytes, both as sent and inflated."
+        ),
+        .count("http.maximumEvents", \.maximumEvents, "The maximum number of events in one body."),
+        .count(
+            "http.maximumRejections",
+            \.maximumRejections,
+            """
+            The maximum number of rejected events in one body; with more, the whole body is refused, or they are only counted \
+            (Segment, RudderStack, PostHog).
+            """
+        ),
+        .count("http.maximumAnswerBytes", \.maximumAnswerBytes, "The maximum size of an answer, in bytes."),
+        .count(
+            "http.maximumPlanBytes",
+            \.maximumPlanBytes,
+            "The maximum size of a JSON Schema that GET /v1/plan answers with, in bytes."
+        ),
+        .count(
+            "http.maximumBufferedBytes",
+            \.maximumBufferedBytes,
+            "The maximum memory, in bytes, of all connections together, with their bodies and the answers not yet read."
+        ),
+    ]
+}

@@ -1,0 +1,182 @@
+package import EventJournal
+package import EventPipeline
+import EventQuarantine
+package import SettingDefinitions
+
+extension Pipeline.Configuration: Configurable {
+    package static var standard: Pipeline.Configuration { .journaled }
+}
+
+extension Pipeline.Queue: Configurable {
+    package static var standard: Pipeline.Queue { Pipeline.Configuration.standard.queue }
+}
+
+extension Pipeline.DeliveryLimits: Configurable {
+    package static var standard: Pipeline.DeliveryLimits { Pipeline.Configuration.standard.delivery }
+}
+
+extension JournalConfiguration: Configurable {
+    package static var standard: JournalConfiguration { JournalConfiguration() }
+}
+
+extension SettingKey {
+    static let queuePolicy = QueueSettings.policy.key
+    static let commitOverdue = PipelineSettings.commitOverdue.key
+    fileprivate static let parkAfter = SettingKey(
+        duration: "delivery.parkAfterSeconds",
+        """
+        How long deliveries of some events may fail, in seconds, while the tracker can deliver others, before those \
+        events are parked in the quarantine; the events behind them wait for at most this time. `sluice load` \
+        refuses such records after it.
+        """,
+        default: Pipeline.Configuration.standard.parkAfter ?? .zero,
+        isChangeable: true
+    )
+}
+
+/// The limits of a tracker's queue.
+enum QueueSettings {
+    fileprivate static let policy = Setting<Pipeline.Queue>.choice(
+        "queue.policy",
+        \.fullPolicy,
+        scope: .processAndTracker,
+        """
+        What happens when a queue is full: spill (the tracker continues from the journal), wait, dropNewest or \
+        dropOldest. Without a journal, the default is wait.
+        """
+    )
+
+    static let all: [Setting<Pipeline.Queue>] = [
+        .count(
+            "queue.capacityInEvents",
+            \.capacityInEvents,
+            scope: .processAndTracker,
+            isChangeable: true,
+            "The maximum number of events in a tracker's queue."
+        ),
+        .count(
+            "queue.capacityInBytes",
+            \.capacityInBytes,
+            scope: .processAndTracker,
+            isChangeable: true,
+            "The maximum size of a tracker's queue, in bytes."
+        ),
+        policy,
+    ]
+}
+
+/// How many events a tracker gets at a time.
+enum DeliverySettings {
+    static let all: [Setting<Pipeline.DeliveryLimits>] = [
+        .count(
+            "delivery.maximumEvents",
+            \.maximumEvents,
+            scope: .processAndTracker,
+            isChangeable: true,
+            "The maximum number of events in one delivery."
+        ),
+        .duration(
+            "delivery.lingerMilliseconds",
+            \.linger,
+            scope: .processAndTracker,
+            isChangeable: true,
+            "How long a delivery waits for more events, in milliseconds."
+        ),
+    ]
+}
+
+/// The settings of the pipeline that all trackers share.
+enum PipelineSettings {
+    fileprivate static let commitOverdue = Setting<Pipeline.Configuration>.duration(
+        "journal.commitOverdueSeconds",
+        \.commitOverdueAfter,
+        within: 1...86_400_000,
+        "How long the disk may take for one commit, in seconds; after that, new requests are answered with 503 at once."
+    )
+
+    static let all: [Setting<Pipeline.Configuration>] = [
+        commitOverdue,
+        Setting(.parkAfter) { values, pipeline in
+            if let time = values.duration(.parkAfter) { pipeline.parkAfter = time }
+        },
+        .duration(
+            "shutdown.timeoutSeconds",
+            \.shutdownTimeout,
+            "How long the queues may take to drain during a shutdown, in seconds."
+        ),
+    ]
+}
+
+// MARK: The journal
+
+extension SettingKey {
+    package static let journalEnabled = SettingKey(
+        "journal.enabled",
+        .flag,
+        "Whether serve keeps a journal. Without one, accepted events are in memory until they are delivered.",
+        default: .value("true"),
+        option: "--no-journal"
+    )
+    package static let journalFolder = SettingKey(
+        "journal.folder",
+        .text,
+        "The folder of the journal, which keeps accepted events until every tracker has them.",
+        default: .value("journal"),
+        option: "--journal"
+    )
+    fileprivate static let durability = SettingKey(
+        "journal.durability",
+        .text,
+        "When events are acknowledged: fsync (once they are on disk), interval or none.",
+        default: .value("\(Durability.fsync)")
+    )
+    fileprivate static let interval = SettingKey(
+        duration: "journal.intervalMilliseconds",
+        "How often the journal is synced, in milliseconds, if the durability is interval.",
+        default: .seconds(1)
+    )
+
+    /// The values of `journal.durability`.
+    fileprivate enum Durability: String, CaseIterable {
+        case fsync, interval, none
+    }
+}
+
+/// The settings of the journal.
+enum JournalSettings {
+    static let all: [Setting<JournalConfiguration>] = [
+        Setting(.journalEnabled),
+        Setting(.journalFolder),
+        Setting(.durability) { values, journal in
+            let durability: SettingKey.Durability? = values.choice(.durability)
+            let interval = values.duration(.interval) ?? .seconds(1)
+            switch durability {
+            case .fsync: journal.durability = .fsync
+            case .interval: journal.durability = .interval(interval)
+            case SettingKey.Durability.none?: journal.durability = .none
+            case nil: break
+            }
+        },
+        Setting(.interval),
+        .count(
+            "journal.maximumBytes",
+            \.maximumBytes,
+            "The maximum size of the journal, in bytes; at this size no events are accepted."
+        ),
+        .duration(
+            "journal.retention.ageHours",
+            \.retentionAge,
+            "How long delivered segments are kept for replays, in hours."
+        ),
+        .count(
+            "journal.retention.bytes",
+            \.retentionBytes,
+            "The size of the journal, in bytes, above which the oldest delivered segments are removed earlier."
+        ),
+        .flag(
+            "journal.retention.dropUndelivered",
+            \.retentionDropsUndelivered,
+            "Whether the two retention limits also remove segments that a tracker still needs; it then loses their events."
+        ),
+    ]
+}

@@ -1,0 +1,107 @@
+import EventQuarantine
+package import Logging
+package import SettingDefinitions
+
+/// The settings of a process that no other module has a configuration for.
+package struct ProcessSettings: Configurable {
+    package static let standard = ProcessSettings()
+
+    package var eventsFolder = "events"
+    package var quarantineFolder = "quarantine"
+    package var quarantineCapacityInBytes = Quarantine.defaultCapacityInBytes
+    package var quarantineRetention = Quarantine.defaultRetention
+    /// Whether the process ends if an event names a tracker that is not configured.
+    package var strictTrackers = false
+    package var logLevel = Logger.Level.info
+    package var logFormat = LogFormat.auto
+
+    /// The values of `log.format`.
+    package enum LogFormat: String, CaseIterable, Sendable {
+        case auto, text, json
+    }
+}
+
+extension SettingKey {
+    package static let eventsFolder = ProcessSettings.eventsFolder.key
+    package static let quarantineFolder = ProcessSettings.quarantineFolder.key
+    package static let strictTrackers = ProcessSettings.strictTrackers.key
+    package static let logLevel = ProcessSettings.logLevel.key
+    package static let logFormat = ProcessSettings.logFormat.key
+    static let hashKey = SettingKey(
+        "privacy.hashKey",
+        .text,
+        "The secret key of hashed values, at least 16 bytes; better in a file, see privacy.hashKeyFile.",
+        default: .none,
+        secrecy: .secret
+    )
+    static let hashKeyFile = SettingKey(
+        "privacy.hashKeyFile",
+        .text,
+        "The file with the secret key of hashed values; one line break at its end is not part of the key.",
+        default: .none
+    )
+}
+
+extension ProcessSettings {
+    fileprivate static let eventsFolder = Setting<ProcessSettings>.text(
+        "events.directory",
+        \.eventsFolder,
+        option: "--events",
+        "The folder of the tracking plan."
+    )
+    fileprivate static let quarantineFolder = Setting<ProcessSettings>.text(
+        "quarantine.folder",
+        \.quarantineFolder,
+        option: "--quarantine",
+        "The folder of the quarantine (the dead-letter queue)."
+    )
+    fileprivate static let strictTrackers = Setting<ProcessSettings>.flag(
+        "trackers.strict",
+        \.strictTrackers,
+        option: "--strict-trackers",
+        """
+        Whether Sluice exits with 1 if an event names a tracker that is not configured, or if a tracker, or one of \
+        its tables or topics, fails its first start. `sluice load` exits only because of the former, and retries a start.
+        """
+    )
+    fileprivate static let logLevel = Setting<ProcessSettings>.choice(
+        "log.level",
+        \.logLevel,
+        option: "--log-level",
+        isChangeable: true,
+        "The lowest level that is logged: trace, debug, info, notice, warning, error or critical."
+    )
+    fileprivate static let logFormat = Setting<ProcessSettings>.choice(
+        "log.format",
+        \.logFormat,
+        option: "--log-format",
+        "How the log is written: text, json (an object on each line), or auto (text on a terminal, and otherwise json)."
+    )
+
+    /// The setting of the plan.
+    static let plan: [Setting<ProcessSettings>] = [eventsFolder]
+
+    /// The settings of the quarantine, of the trackers as a whole, of sensitive values and of the log.
+    static let others: [Setting<ProcessSettings>] = [
+        quarantineFolder,
+        .count(
+            "quarantine.capacityInBytes",
+            \.quarantineCapacityInBytes,
+            """
+            The maximum size, in bytes, of the events that one process keeps in the quarantine: a quarter for rejected events \
+            of senders, of which the oldest are removed, and the rest for events that trackers did not accept.
+            """
+        ),
+        .duration(
+            "quarantine.retentionDays",
+            \.quarantineRetention,
+            within: 1...36_500,
+            "How long the quarantine keeps events, in days; then they are removed, whether or not they were replayed."
+        ),
+        strictTrackers,
+        Setting(.hashKey),
+        Setting(.hashKeyFile),
+        logLevel,
+        logFormat,
+    ]
+}

@@ -1,0 +1,229 @@
+package import EventJournal
+package import EventPipeline
+package import EventValidation
+package import Operations
+package import SettingDefinitions
+package import SluiceHTTP
+package import SluiceKafka
+
+/// The settings of a command that runs a pipeline, read once when it starts.
+package struct Settings: Sendable {
+    /// The plan, the quarantine and the log.
+    package var process: ProcessSettings
+    package var http: IngestConfiguration
+    /// `nil` if the server does not speak TLS.
+    package var tls: TLSFiles.Paths?
+    /// The private port and the socket; `nil` if there is neither.
+    package var privatePort: OperationsConfiguration?
+    /// The file of what an operator has paused or changed; `nil` without a journal.
+    package var controlFile: String?
+    /// The file with the write keys; `nil` if anyone may send.
+    package var keyFile: String?
+    /// Whether the file with the write keys must exist, because a setting names it.
+    package var requiresKeyFile: Bool
+    /// The trackers; with a relay, only that.
+    package var trackers: [ConfiguredTracker]
+    /// The Kafka topic that gets every event; `nil` if each event goes to its own trackers.
+    package var relay: KafkaConfiguration?
+    /// The topic that `sluice load` reads; `nil` if there is none.
+    package var load: LoadSettings?
+    package var pipeline: Pipeline.Configuration
+    /// `nil` if accepted events are kept in memory.
+    package var journal: Journal?
+    /// The key of hashed values; `nil` if there is none.
+    package var hashKey: HashKey?
+    /// What they were read from.
+    private let reader: SettingsReader
+
+    /// The settings of a journal.
+    package struct Journal: Sendable {
+        package var folder: String
+        package var configuration: JournalConfiguration
+    }
+
+    /// Reads all settings; `reader.finish` throws what is wrong with them.
+    ///
+    /// - Parameters:
+    ///   - keepsJournal: Whether the command keeps a journal. For other commands the journal's settings are validated and then
+    ///     ignored.
+    ///   - usesRelay: Whether all events go to the relay, if there is one.
+    package init(reading reader: SettingsReader, keepsJournal: Bool, usesRelay: Bool = true) {
+        self.reader = reader
+        process = .reading(ProcessSettings.plan + ProcessSettings.others, from: reader)
+        let relaySettings = RelaySettings.reading(RelaySettings.all, from: reader)
+        let relay = reader.relay(relaySettings)
+        self.relay = usesRelay ? relay : nil
+        load = reader.load()
+        trackers = self.relay.map { [ConfiguredTracker(KafkaTracker.self, $0, named: $0.name)] } ?? reader.trackers()
+        let journal = reader.journal()
+        self.journal = keepsJournal ? journal : nil
+        http = .reading(HTTPSettings.all, from: reader)
+        if self.journal != nil, reader.integer(.httpMaxWait) == 0 {
+            let sentence = "expected at least 1 with a journal, since requests wait for its disk, found 0"
+            reader.note(.httpMaxWait, sentence)
+        }
+        tls = reader.tls()
+        controlFile = self.journal.map { Self.stem(ofJournal: $0.folder) + ".control.json" }
+        privatePort = reader.privatePort(journal: self.journal?.folder)
+        let keys = reader.text(.httpKeys)
+        if http.isOpen, keys != nil {
+            let sentence = "anyone may send then, but http.keys names a file with keys; set only one of the two"
+            reader.note(.httpOpen, sentence, as: .conflictingSettings)
+        }
+        keyFile = http.isOpen ? nil : keys ?? SettingKey.httpKeys.standard.text
+        requiresKeyFile = keys != nil
+        pipeline = reader.pipeline(hasJournal: journal != nil, relaySettings)
+        // The configuration file may be shared with a server that has a journal, and whose senders wait.
+        if !keepsJournal {
+            pipeline.waitInsteadOfSpilling()
+            pipeline.acknowledgement = .stored
+        }
+        hashKey = reader.hashKey()
+    }
+
+    /// The same settings with these values above all others; only those that can be changed while `serve` runs are read again.
+    ///
+    /// - Throws: `SettingsError` if a setting cannot have its value.
+    package func changing(_ values: [SettingName: SettingValue]) throws(SettingsError) -> Settings {
+        let reader = reader.overriding(values)
+        var changed = self
+        changed.pipeline = reader.pipeline(
+            hasJournal: journal != nil,
+            RelaySettings.reading(RelaySettings.all, from: reader)
+        )
+        changed.process = .reading(ProcessSettings.plan + ProcessSettings.others, from: reader)
+        try reader.finish()
+        return changed
+    }
+
+    // MARK: Paths
+
+    /// The socket for commands beside a journal.
+    package static func socketPath(ofJournal folder: String) -> String { stem(ofJournal: folder) + ".sock" }
+
+    /// The journal's path without a slash at its end.
+    private static func stem(ofJournal folder: String) -> String {
+        var stem = folder[...]
+        while stem.count > 1, stem.last == "/" { stem.removeLast() }
+        return String(stem)
+    }
+}
+
+// The parts of the settings that depend on each other.
+extension SettingsReader {
+    /// The files of the server's certificate; `nil` if it has none.
+    fileprivate func tls() -> TLSFiles.Paths? {
+        let authorities = text(.tlsClientAuthorities)
+        switch (text(.tlsCertificate), text(.tlsPrivateKey)) {
+        case (let certificate?, let privateKey?):
+            return .init(certificate: certificate, privateKey: privateKey, clientAuthorities: authorities)
+        case (nil, nil):
+            if authorities != nil {
+                note(.tlsClientAuthorities, "needs http.tls.certificate as well", as: .missingSetting)
+            }
+            return nil
+        case (nil, _):
+            note(.tlsPrivateKey, "needs http.tls.certificate as well", as: .missingSetting)
+            return nil
+        case (_, nil):
+            note(.tlsCertificate, "needs http.tls.privateKey as well", as: .missingSetting)
+            return nil
+        }
+    }
+
+    /// The private port and the socket; `nil` if the port is switched off and there is no socket.
+    fileprivate func privatePort(journal: String?) -> OperationsConfiguration? {
+        var port = OperationsConfiguration.reading(AdminSettings.all, from: self)
+        port.socketPath = text(.adminSocket) ?? journal.map(Settings.socketPath)
+        // Nobody has asked for the default one.
+        port.requiresSocket = text(.adminSocket) != nil
+        if let token = secret(.adminToken, file: .adminTokenFile) {
+            port.token = token.text
+            if token.key == .adminTokenFile, let file = text(.adminTokenFile) {
+                port.readToken = {
+                    (try? SecretFile.currentContents(of: file)).map { String(decoding: $0, as: UTF8.self) }
+                }
+            }
+            let minimum = OperationsConfiguration.minimumTokenBytes
+            if token.bytes.count < minimum {
+                note(token.key, "expected a token of at least \(minimum) bytes, found \(token.bytes.count)")
+            }
+        }
+        return port.hasPort || port.socketPath != nil ? port : nil
+    }
+
+    /// The key of hashed values; `nil` if there is none.
+    fileprivate func hashKey() -> HashKey? {
+        guard let secret = secret(.hashKey, file: .hashKeyFile) else { return nil }
+        guard let key = HashKey(secret.bytes) else {
+            let count = secret.bytes.count
+            note(secret.key, "expected a key of at least \(HashKey.minimumBytes) bytes, found \(count)")
+            return nil
+        }
+        return key
+    }
+
+    fileprivate func journal() -> Settings.Journal? {
+        let configuration = JournalConfiguration.reading(JournalSettings.all, from: self)
+        let folder = text(.journalFolder) ?? SettingKey.journalFolder.standard.text
+        return flag(.journalEnabled) ?? true ? Settings.Journal(folder: folder, configuration: configuration) : nil
+    }
+
+    fileprivate func pipeline(hasJournal: Bool, _ relay: RelaySettings) -> Pipeline.Configuration {
+        var pipeline = hasJournal ? .standard : Pipeline.Configuration()
+        pipeline.read(PipelineSettings.all, from: self)
+        readLimits(into: &pipeline, hasJournal: hasJournal)
+        if text(.relayURL) != nil, relay.policy != .stored {
+            pipeline.acknowledgement = relay.policy
+            checkAcknowledgement(with: pipeline, hasJournal: hasJournal)
+        }
+        return pipeline
+    }
+
+    /// Reads the limits of queues and deliveries: those of all trackers, and those that single trackers have instead.
+    private func readLimits(into pipeline: inout Pipeline.Configuration, hasJournal: Bool) {
+        readLimits(&pipeline.queue, &pipeline.delivery, hasJournal: hasJournal)
+        for name in trackerNames {
+            var (queue, delivery) = (pipeline.queue, pipeline.delivery)
+            section(ofTracker: name).readLimits(&queue, &delivery, hasJournal: hasJournal)
+            if queue != pipeline.queue { pipeline.queueByTracker[name.lowercased()] = queue }
+            if delivery != pipeline.delivery { pipeline.deliveryByTracker[name.lowercased()] = delivery }
+        }
+    }
+
+    private func readLimits(
+        _ queue: inout Pipeline.Queue,
+        _ delivery: inout Pipeline.DeliveryLimits,
+        hasJournal: Bool
+    ) {
+        queue.read(QueueSettings.all, from: self)
+        delivery.read(DeliverySettings.all, from: self)
+        if !hasJournal, text(.queuePolicy) == FullPolicy.spill.rawValue {
+            let sentence = "a queue can spill only with a journal; see journal.enabled"
+            note(.queuePolicy, sentence, as: .conflictingSettings)
+        }
+    }
+
+    /// Reports settings with which an answer could not mean what `relay.acknowledge` says.
+    private func checkAcknowledgement(with pipeline: Pipeline.Configuration, hasJournal: Bool) {
+        let policy = (pipeline.queueByTracker[RelaySettings.trackerName] ?? pipeline.queue).fullPolicy
+        if [.dropNewest, .dropOldest].contains(policy) {
+            let sentence = "a queue that drops events cannot be combined with relay.acknowledge 'brokers'"
+            note(.queuePolicy, sentence, as: .conflictingSettings)
+        }
+        if pipeline.acknowledgement == .deliveredIfAvailable, !hasJournal {
+            let sentence = "'journal' needs a journal; see journal.enabled"
+            note(.relayFallback, sentence, as: .conflictingSettings)
+        }
+    }
+}
+
+extension Pipeline.Configuration {
+    /// Lets batches wait where queues would spill, for a pipeline without a journal.
+    fileprivate mutating func waitInsteadOfSpilling() {
+        if queue.fullPolicy == .spill { queue.fullPolicy = .wait }
+        for (name, limits) in queueByTracker where limits.fullPolicy == .spill {
+            queueByTracker[name]?.fullPolicy = .wait
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package import Logging
+package import SettingDefinitions
+
+/// A tracker that a configuration file can name by its type, with its settings and how it is made from them.
+///
+/// Each type has a tracker of the same name, which needs no section of its own: `postgres.url` is the `url` of the tracker `postgres`.
+/// Further ones are in the section `trackers`.
+package protocol ConfigurableTracker: Tracker {
+    associatedtype Configuration: Configurable
+
+    /// The name of the type, in lower case; its settings begin with it.
+    static var type: String { get }
+    /// The settings, those of the process among them that only this type needs.
+    static var settings: [Setting<Configuration>] { get }
+    /// The settings of which one must be stated so that the tracker exists; none if it needs no setting.
+    static var required: [SettingKey] { get }
+    /// A tracker for the example of a configuration file.
+    static var example: (name: String, values: [SettingKey: String]) { get }
+
+    /// Reads the configuration of the tracker with this name, and notes what is wrong with it.
+    ///
+    /// - Returns: `nil` if the tracker does not exist, because a setting that it needs is not stated or because it is switched off.
+    static func configuration(named name: String, from values: any SettingValues) -> Configuration?
+
+    /// Makes the tracker.
+    static func tracker(_ configuration: Configuration, in context: TrackerContext) -> any Tracker
+}
+
+/// What a tracker gets from the program that it is part of.
+package struct TrackerContext: Sendable {
+    package let logger: Logger
+    /// Whether the tracker starts only if all of its tables or topics can be used.
+    package let requiresEveryDestination: Bool
+    /// Whether the `traceparent` of events goes on to the destination, if it has a place for it.
+    package let recordsTraceparent: Bool
+
+    package init(logger: Logger, requiresEveryDestination: Bool = false, recordsTraceparent: Bool = false) {
+        self.logger = logger
+        self.requiresEveryDestination = requiresEveryDestination
+        self.recordsTraceparent = recordsTraceparent
+    }
+}
