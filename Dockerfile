@@ -8,7 +8,7 @@ COPY Package.swift ./
 RUN swift package resolve
 COPY . .
 RUN swift build -c release --product sluice --static-swift-stdlib \
-    && install -D .build/release/sluice /install/sluice
+    && install -D --strip .build/release/sluice /install/sluice
 
 FROM debian:bookworm-slim
 RUN apt-get update && apt-get install -y --no-install-recommends \

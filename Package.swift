@@ -512,6 +512,10 @@ let package = Package(
                 "TrackerKit",
             ]
         ),
+        .unitTests(
+            "SluicePostgres",
+            dependencies: ["SluicePostgres", "EventModel", "EventSchema", "EventValidation", "TestCases"]
+        ),
         .unitTests("JustTrack", dependencies: ["JustTrack", "JustTrackApp", "PipelineTestSupport", "SluiceTesting"]),
         .unitTests(
             "SluiceTesting",

@@ -83,5 +83,6 @@ for catalog in Sources/*/*.docc; do
     { convert "$module" && require_order "$module"; } || failed=1
 done
 ((failed == 0)) || exit 1
+scripts/lib/api.py "$out/symbols" api/0.1.0.txt
 docc merge "$out"/modules/*.doccarchive --output-path "$out/Sluice.doccarchive" --synthesized-landing-page-name Sluice
 echo "The documentation is in $out/Sluice.doccarchive."

@@ -21,7 +21,8 @@ build=(swift build -c release --package-path "$folder" --scratch-path "$PWD/.bui
     --static-swift-stdlib)
 "${build[@]}"
 command=.run/image/sluice
-install -D "$("${build[@]}" --show-bin-path)/sluice" "$command"
+# Without its symbols, it has a quarter of the size.
+install -D --strip "$("${build[@]}" --show-bin-path)/sluice" "$command"
 "$command" --version
 
 # What the second stage of the Dockerfile installs.
@@ -54,5 +55,18 @@ for package in $packages; do
     echo "error: the image installs the package '$package', which the command does not need" >&2
     status=1
 done
+
+# The program starts in a root that has nothing but its libraries.
+root=$folder/root
+mkdir -p "$root/work"
+install "$command" "$root/sluice"
+for library in $(ldd "$command" | grep -oE '/[^ ]+'); do cp -L --parents "$library" "$root"; done
+enter=(chroot)
+if [[ $(id -u) != 0 ]]; then enter=(unshare --map-root-user chroot); fi
+"${enter[@]}" "$root" /sluice --version
+"${enter[@]}" "$root" /sluice init /work/shop >/dev/null
+"${enter[@]}" "$root" /sluice lint /work/shop/events
+echo "The program has $(($(stat -c %s "$command") >> 20)) MiB, and starts in a root that has only its libraries."
+
 [ $status -ne 0 ] || echo "The image has all files for the build, and the libraries that the command needs:" $packages
 exit $status
