@@ -508,8 +508,9 @@ let package = Package(
         .unitTests(
             "SluiceSettings",
             dependencies: [
-                "SluiceSettings", "PipelineTestSupport", "SettingDefinitions", "SluiceKafka", "SluicePostgres",
-                "TrackerKit",
+                "SluiceSettings", "EventJournal", "EventPipeline", "Operations", "PipelineTestSupport", "PlanReading",
+                "SettingDefinitions", "SluiceHTTP", "SluiceKafka", "SluicePostgres", "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .unitTests(

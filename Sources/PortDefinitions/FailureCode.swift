@@ -1,7 +1,7 @@
 /// A way in which a request to the public port fails as a whole.
 ///
-/// The codes are stable. They are in the order of their statuses; the server, the OpenAPI document and Documentation/HTTP.md have them from
-/// here.
+/// The codes are stable. They are in the order of their statuses. The server and the OpenAPI document use this table, and a test compares
+/// Documentation/HTTP.md with it.
 package enum FailureCode: String, CaseIterable, Sendable {
     case badRequest = "bad-request"
     case incompleteRequest = "incomplete-request"
@@ -38,7 +38,7 @@ package enum FailureCode: String, CaseIterable, Sendable {
     case outcomeUnknown = "outcome-unknown"
 
     /// The status, and what the code means.
-    private var description: (status: FailureStatus, meaning: String) {
+    private var entry: (status: FailureStatus, meaning: String) {
         switch self {
         case .badRequest:
             (.badRequest, "The bytes are not valid HTTP, or ambiguous.")
@@ -51,7 +51,7 @@ package enum FailureCode: String, CaseIterable, Sendable {
         case .invalidStrict:
             (.badRequest, "`Sluice-Strict` is neither true nor false.")
         case .missingHost:
-            (.badRequest, "The settings name the server, and the request has no `Host`.")
+            (.badRequest, "The settings of clients name the server, and the request has no `Host`.")
         case .unauthorized:
             (.unauthorized, "The key is missing, unknown or expired.")
         case .forbiddenOrigin:
@@ -71,7 +71,10 @@ package enum FailureCode: String, CaseIterable, Sendable {
         case .unknownExpectation:
             (.expectationFailed, "`Expect` is not `100-continue`.")
         case .rejectedEvents:
-            (.unprocessableContent, "`Sluice-Strict` is true, and events were rejected; nothing was accepted.")
+            (
+                .unprocessableContent,
+                "`Sluice-Strict` is true, and events in the format of another client were rejected; nothing was accepted."
+            )
         case .rateLimited:
             (.tooManyRequests, "The key sends more events per second than it may; nothing was accepted.")
         case .dailyVolumeExceeded:
@@ -79,7 +82,7 @@ package enum FailureCode: String, CaseIterable, Sendable {
         case .headerTooLarge:
             (.headerFieldsTooLarge, "The header has too many bytes or fields.")
         case .planTooLarge:
-            (.internalServerError, "The schema exceeds the limit of the server.")
+            (.internalServerError, "The schema of `/v1/plan` exceeds the limit of the server.")
         case .unknownTransferCoding:
             (.notImplemented, "`Transfer-Encoding` is not `chunked`.")
         case .queueFull:
@@ -87,9 +90,15 @@ package enum FailureCode: String, CaseIterable, Sendable {
         case .notStored:
             (.serviceUnavailable, "The journal does not accept events; nothing was accepted.")
         case .journalShareUsed:
-            (.serviceUnavailable, "The key has used its part of the journal; nothing was accepted.")
+            (
+                .serviceUnavailable,
+                "The journal is over 80 % full, and the key has used its part of the rest; nothing was accepted."
+            )
         case .destinationUnavailable:
-            (.serviceUnavailable, "The destination accepts no events; nothing was accepted.")
+            (
+                .serviceUnavailable,
+                "With `relay.acknowledge: brokers`, the brokers accept no events; nothing was accepted."
+            )
         case .overloaded:
             (.serviceUnavailable, "There is no capacity for this request now; nothing was accepted.")
         case .noMemory:
@@ -97,23 +106,26 @@ package enum FailureCode: String, CaseIterable, Sendable {
         case .tooManyConnections:
             (.serviceUnavailable, "There are too many connections; nothing was accepted.")
         case .tooManyConnectionsFromAddress:
-            (.serviceUnavailable, "One address has too many; nothing was accepted.")
+            (.serviceUnavailable, "One address has too many connections; nothing was accepted.")
         case .tooManyConnectionsForKey:
-            (.serviceUnavailable, "One write key has too many; nothing was accepted.")
+            (.serviceUnavailable, "One write key has too many connections; nothing was accepted.")
         case .shuttingDown:
             (.serviceUnavailable, "The server is stopped or drained; nothing was accepted.")
         case .notReady:
-            (.serviceUnavailable, "The server does not accept events at this time.")
+            (.serviceUnavailable, "The server does not accept events at this time (`/readyz`).")
         case .outcomeUnknown:
             (.gatewayTimeout, "The disk did not answer in time, so events may have been accepted.")
         }
     }
 
     /// The status of the answer.
-    package var status: FailureStatus { description.status }
+    package var status: FailureStatus { entry.status }
+
+    /// The status of the answer to PostHog's clients, which discard a batch after 429.
+    package var statusForPostHog: FailureStatus { status == .tooManyRequests ? .serviceUnavailable : status }
 
     /// What the code means, as one sentence of Markdown.
-    package var meaning: String { description.meaning }
+    package var meaning: String { entry.meaning }
 
     /// A table of Markdown with every code.
     package static var table: String {

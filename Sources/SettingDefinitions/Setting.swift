@@ -19,13 +19,13 @@ package struct Setting<Configuration: Configurable>: Sendable {
 /// A configuration whose settings are declared.
 package protocol Configurable: Sendable {
     /// The configuration in which every setting has its default.
-    static var standard: Self { get }
+    static var defaults: Self { get }
 }
 
 extension Configurable {
     /// The configuration that `values` states, with the defaults of all other settings.
     package static func reading(_ settings: [Setting<Self>], from values: any SettingValues) -> Self {
-        var configuration = Self.standard
+        var configuration = Self.defaults
         configuration.read(settings, from: values)
         return configuration
     }
@@ -78,7 +78,7 @@ extension Setting {
         scope: SettingKey.Scope = .process,
         _ summary: String
     ) -> Setting {
-        let standard = Configuration.standard[keyPath: place]
+        let standard = Configuration.defaults[keyPath: place]
         let key = SettingKey(
             name,
             .text,
@@ -105,7 +105,7 @@ extension Setting {
             name,
             .text,
             summary,
-            default: .value(Configuration.standard[keyPath: place].rawValue),
+            default: .value(Configuration.defaults[keyPath: place].rawValue),
             option: option,
             scope: scope,
             isChangeable: isChangeable
@@ -122,7 +122,7 @@ extension Setting {
         option: String? = nil,
         _ summary: String
     ) -> Setting {
-        let standard = "\(Configuration.standard[keyPath: place])"
+        let standard = "\(Configuration.defaults[keyPath: place])"
         let key = SettingKey(name, .flag, summary, default: .value(standard), option: option)
         return Setting(key) { values, configuration in
             if let flag = values.flag(key) { configuration[keyPath: place] = flag }
@@ -141,7 +141,7 @@ extension Setting {
             name,
             .number,
             summary,
-            default: .value("\(Configuration.standard[keyPath: place])"),
+            default: .value("\(Configuration.defaults[keyPath: place])"),
             range: 1...Int.max,
             scope: scope,
             isChangeable: isChangeable
@@ -156,10 +156,10 @@ extension Setting {
         _ name: String,
         _ place: Place<Int?>,
         option: String? = nil,
-        default standard: String,
+        default words: String,
         _ summary: String
     ) -> Setting {
-        let key = SettingKey(name, .number, summary, default: .words(standard), range: 1...Int.max, option: option)
+        let key = SettingKey(name, .number, summary, default: .words(words), range: 1...Int.max, option: option)
         return Setting(key) { values, configuration in
             if let count = values.number(key) { configuration[keyPath: place] = count }
         }
@@ -178,7 +178,7 @@ extension Setting {
         let key = SettingKey(
             duration: name,
             summary,
-            default: Configuration.standard[keyPath: place],
+            default: Configuration.defaults[keyPath: place],
             within: range,
             option: option,
             scope: scope,
@@ -191,14 +191,14 @@ extension Setting {
 }
 
 extension SettingKey {
-    /// The range of a duration for which only its size in memory is a limit.
+    /// The range of a duration that needs no limit of its own: up to 1,000 days in seconds, so that sums of durations cannot overflow.
     package static let anyDuration = 0...86_400_000
 
     /// A duration, as a whole number of the unit that the name ends with.
     package init(
         duration name: String,
         _ summary: String,
-        default standard: Duration,
+        default defaultValue: Duration,
         within range: ClosedRange<Int> = SettingKey.anyDuration,
         option: String? = nil,
         scope: Scope = .process,
@@ -208,7 +208,7 @@ extension SettingKey {
             name,
             .number,
             summary,
-            default: .value("\(SettingUnit(of: name).count(standard))"),
+            default: .value("\(SettingUnit(of: name).count(defaultValue))"),
             range: range,
             option: option,
             scope: scope,

@@ -1,4 +1,4 @@
-/// A setting, whichever tracker it is for: everything about it but where its value goes.
+/// The declaration of a setting, without the place of its value.
 ///
 /// Equal by its name.
 package struct SettingKey: Sendable {
@@ -7,7 +7,7 @@ package struct SettingKey: Sendable {
     package let kind: SettingKind
     /// What the setting decides, as one or more sentences.
     package let summary: String
-    package let standard: Default
+    package let defaultValue: Default
     /// The numbers that are allowed; `nil` if the value is no number.
     package let range: ClosedRange<Int>?
     /// The command-line option; `nil` if the setting has none.
@@ -16,7 +16,7 @@ package struct SettingKey: Sendable {
     package let environmentVariable: String
     package let secrecy: Secrecy
     package let scope: Scope
-    /// Whether the setting can be changed while `serve` runs, because its value is looked at again and again.
+    /// Whether the setting can be changed while `serve` runs, because the process reads its value repeatedly.
     package let isChangeable: Bool
 
     /// The value of a setting that nothing states.
@@ -61,7 +61,7 @@ package struct SettingKey: Sendable {
         _ name: String,
         _ kind: SettingKind,
         _ summary: String,
-        default standard: Default,
+        default defaultValue: Default,
         range: ClosedRange<Int>? = nil,
         option: String? = nil,
         variable: String? = nil,
@@ -72,7 +72,7 @@ package struct SettingKey: Sendable {
         self.name = name
         self.kind = kind
         self.summary = summary
-        self.standard = standard
+        self.defaultValue = defaultValue
         self.range = range
         self.option = option
         environmentVariable = variable ?? Self.environmentVariable(derivedFrom: name)
@@ -81,9 +81,12 @@ package struct SettingKey: Sendable {
         self.isChangeable = isChangeable
     }
 
-    /// The allowed numbers, as `1 to 86400`; `nil` if the range is not worth a word.
+    /// The allowed numbers, as `1 to 86400` or `at least 1`; `nil` if every number is that makes sense.
     package var allowed: String? {
-        guard let range, range.upperBound < SettingKey.anyDuration.upperBound else { return nil }
+        guard let range else { return nil }
+        guard range.upperBound < SettingKey.anyDuration.upperBound else {
+            return range.lowerBound == 0 ? nil : "at least \(range.lowerBound)"
+        }
         return "\(range.lowerBound) to \(range.upperBound)"
     }
 

@@ -2,7 +2,7 @@ package import SettingDefinitions
 package import TrackerKit
 
 extension ConsoleConfiguration: Configurable {
-    package static var standard: ConsoleConfiguration { ConsoleConfiguration() }
+    package static var defaults: ConsoleConfiguration { ConsoleConfiguration() }
 }
 
 extension SettingKey {
@@ -29,7 +29,7 @@ extension ConsoleTracker: ConfigurableTracker {
         "How the console prints events: pretty or json."
     )
     package static let settings = [Setting(.consoleEnabled), format]
-    package static let required: [SettingKey] = []
+    package static let requiresOneOf: [SettingKey] = []
     package static let example = (name: "errors", values: [SettingKey: String]())
 
     package static func configuration(named name: String, from values: any SettingValues) -> ConsoleConfiguration? {

@@ -2,7 +2,7 @@ package import SettingDefinitions
 package import TrackerKit
 
 extension PostgresConfiguration: Configurable {
-    package static var standard: PostgresConfiguration { PostgresConfiguration(connection: "") }
+    package static var defaults: PostgresConfiguration { PostgresConfiguration(connection: "") }
 }
 
 extension SettingKey {
@@ -79,7 +79,7 @@ private enum PostgresSettings {
         deliveryTimeout,
         lockTimeout,
         .count(
-            "postgres.refused.maximum",
+            "postgres.refused.maximumRecordsPerPartition",
             \.maximumRefused,
             scope: scope,
             """
@@ -100,7 +100,7 @@ private enum PostgresSettings {
 extension PostgresTracker: ConfigurableTracker {
     package static let type = PostgresConfiguration.defaultName
     package static let settings = PostgresSettings.all
-    package static let required: [SettingKey] = [.postgresURL, .postgresURLFile]
+    package static let requiresOneOf: [SettingKey] = [.postgresURL, .postgresURLFile]
     package static let example = (
         name: "warehouse", values: [SettingKey.postgresURL: "postgres://sluice@warehouse.example/shop"]
     )
@@ -120,7 +120,7 @@ extension PostgresTracker: ConfigurableTracker {
             postgres.readConnection = { String(decoding: try SecretFile.currentContents(of: file), as: UTF8.self) }
         }
         let (lock, delivery) = (PostgresSettings.lockTimeout.key, PostgresSettings.deliveryTimeout.key)
-        if values.integer(lock) != nil, postgres.lockTimeout >= postgres.deliveryTimeout {
+        if let stated = values.duration(lock), stated >= postgres.deliveryTimeout {
             values.note(lock, "expected less than \(values.name(of: delivery)), which is \(postgres.deliveryTimeout)")
         }
         return postgres

@@ -27,7 +27,7 @@ public import TrackerKit
 /// requested again. Behind a pooler in session mode (PgBouncer: `pool_mode = session`) no session is terminated; `start` rejects a
 /// pooler in any other mode.
 public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
-    private let configuration: PostgresConfiguration
+    let configuration: PostgresConfiguration
     let sessions: PostgresSessions
     private let logger: Logger
 

@@ -5,11 +5,13 @@ package import TrackerKit
 package struct ConfiguredTracker: Sendable {
     /// The name that events in the plan use.
     package let name: String
+    private let type: any ConfigurableTracker.Type
     private let configuration: any Sendable
     private let make: @Sendable (TrackerContext) -> any Tracker
 
     init<Kind: ConfigurableTracker>(_ type: Kind.Type, _ configuration: Kind.Configuration, named name: String) {
         self.name = name
+        self.type = type
         self.configuration = configuration
         make = { Kind.tracker(configuration, in: $0) }
     }
@@ -19,7 +21,7 @@ package struct ConfiguredTracker: Sendable {
 
     /// The configuration, if the tracker is of this type.
     package func configuration<Kind: ConfigurableTracker>(of type: Kind.Type) -> Kind.Configuration? {
-        configuration as? Kind.Configuration
+        self.type == type ? configuration as? Kind.Configuration : nil
     }
 }
 
@@ -52,7 +54,7 @@ extension SettingsReader {
 
     /// Says what a tracker of the section `trackers` lacks, unless a problem with it was noted already.
     private func noteMissing(_ tracker: ConfigurationDocument.Tracker) {
-        let settings = tracker.type.required.map { SettingName($0, ofTracker: tracker.name) }
+        let settings = tracker.type.requiresOneOf.map { SettingName($0, ofTracker: tracker.name) }
         let section = section(ofTracker: tracker.name)
         guard !settings.isEmpty, settings.allSatisfy({ section.text($0.key) == nil && !isRejected($0) }) else { return }
         let names = settings.map(\.name).joined(separator: " or ")

@@ -12,7 +12,7 @@ package import TrackerKit
 package enum SettingCatalog {
     /// The types of trackers that a configuration file can name.
     ///
-    /// A new one needs a place here, and nothing else in the program.
+    /// Everything that the settings and the commands derive from a type is derived from this list.
     package static let trackerTypes: [any ConfigurableTracker.Type] = [
         ConsoleTracker.self, PostgresTracker.self, KafkaTracker.self,
     ]

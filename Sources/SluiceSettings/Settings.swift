@@ -35,6 +35,9 @@ package struct Settings: Sendable {
     /// What they were read from.
     private let reader: SettingsReader
 
+    package static let defaultKeyFile = "keys.json"
+    package static let defaultJournalFolder = "journal"
+
     /// The settings of a journal.
     package struct Journal: Sendable {
         package var folder: String
@@ -70,7 +73,7 @@ package struct Settings: Sendable {
             let sentence = "anyone may send then, but http.keys names a file with keys; set only one of the two"
             reader.note(.httpOpen, sentence, as: .conflictingSettings)
         }
-        keyFile = http.isOpen ? nil : keys ?? SettingKey.httpKeys.standard.text
+        keyFile = http.isOpen ? nil : keys ?? Settings.defaultKeyFile
         requiresKeyFile = keys != nil
         pipeline = reader.pipeline(hasJournal: journal != nil, relaySettings)
         // The configuration file may be shared with a server that has a journal, and whose senders wait.
@@ -81,7 +84,7 @@ package struct Settings: Sendable {
         hashKey = reader.hashKey()
     }
 
-    /// The same settings with these values above all others; only those that can be changed while `serve` runs are read again.
+    /// The same settings with these values above all others, of which only the pipeline's and the process's are read again.
     ///
     /// - Throws: `SettingsError` if a setting cannot have its value.
     package func changing(_ values: [SettingName: SettingValue]) throws(SettingsError) -> Settings {
@@ -135,7 +138,7 @@ extension SettingsReader {
     fileprivate func privatePort(journal: String?) -> OperationsConfiguration? {
         var port = OperationsConfiguration.reading(AdminSettings.all, from: self)
         port.socketPath = text(.adminSocket) ?? journal.map(Settings.socketPath)
-        // Nobody has asked for the default one.
+        // The default socket is optional.
         port.requiresSocket = text(.adminSocket) != nil
         if let token = secret(.adminToken, file: .adminTokenFile) {
             port.token = token.text
@@ -165,12 +168,12 @@ extension SettingsReader {
 
     fileprivate func journal() -> Settings.Journal? {
         let configuration = JournalConfiguration.reading(JournalSettings.all, from: self)
-        let folder = text(.journalFolder) ?? SettingKey.journalFolder.standard.text
+        let folder = text(.journalFolder) ?? Settings.defaultJournalFolder
         return flag(.journalEnabled) ?? true ? Settings.Journal(folder: folder, configuration: configuration) : nil
     }
 
     fileprivate func pipeline(hasJournal: Bool, _ relay: RelaySettings) -> Pipeline.Configuration {
-        var pipeline = hasJournal ? .standard : Pipeline.Configuration()
+        var pipeline = hasJournal ? .defaults : Pipeline.Configuration()
         pipeline.read(PipelineSettings.all, from: self)
         readLimits(into: &pipeline, hasJournal: hasJournal)
         if text(.relayURL) != nil, relay.policy != .stored {

@@ -107,24 +107,33 @@ package struct SettingsReader: Sendable {
     /// Whether the file has a value of the wrong kind for a setting, which is a problem already.
     func isRejected(_ setting: SettingName) -> Bool { file?.rejected.contains(setting) ?? false }
 
+    /// The names of the settings whose values were asked for, here or through a section of this reader.
+    package var readNames: Set<String> { problems.readNames }
+
     // MARK: Problems
 
     /// Throws all problems found so far.
     package func finish() throws(SettingsError) {
         let all = problems.all
-        // Stable, so that problems outside the file stay in the order of the settings.
-        let sorted = all.enumerated().sorted { first, second in
-            let (line, column) = first.element.order
-            let (otherLine, otherColumn) = second.element.order
-            return (line, column, first.offset) < (otherLine, otherColumn, second.offset)
+        // Problems outside the file are in the order of the settings.
+        let sorted = all.map { (order: $0.order, setting: order(of: $0.place), problem: $0) }.sorted { first, second in
+            (first.order.0, first.order.1, first.setting) < (second.order.0, second.order.1, second.setting)
         }
-        if !all.isEmpty { throw SettingsError(problems: sorted.map(\.element)) }
+        if !all.isEmpty { throw SettingsError(problems: sorted.map(\.problem)) }
+    }
+
+    /// The index of the setting with a problem, by its option, its variable or its name; the last one for anything else.
+    private func order(of place: SettingProblem.Place) -> Int {
+        guard case .name(let name) = place else { return 0 }
+        return SettingCatalog.keys.firstIndex { [$0.option, $0.environmentVariable, $0.name].contains(name) } ?? .max
     }
 
     /// Collects problems, among them environment variables of the wrong type, which `ConfigReader` reports only to its access
     /// reporter.
     private final class Problems: AccessReporter {
         private let problems: Mutex<[SettingProblem]>
+        /// The names of the settings whose values were asked for.
+        private let names = Mutex<Set<String>>([])
         private let environment: [String: String]
 
         init(_ problems: [SettingProblem], environment: [String: String]) {
@@ -132,6 +141,7 @@ package struct SettingsReader: Sendable {
             self.environment = environment
         }
 
+        var readNames: Set<String> { names.withLock { $0 } }
         var all: [SettingProblem] { problems.withLock { $0 } }
 
         /// Adds a problem, unless it is known: some settings are read for several purposes.
@@ -140,6 +150,7 @@ package struct SettingsReader: Sendable {
         }
 
         func report(_ event: AccessEvent) {
+            _ = names.withLock { $0.insert(event.metadata.key.components.joined(separator: ".")) }
             guard event.providerResults.contains(where: { if case .failure = $0.result { true } else { false } })
             else { return }
             // Options and the file have values of the right type.

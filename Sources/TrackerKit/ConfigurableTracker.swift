@@ -12,8 +12,8 @@ package protocol ConfigurableTracker: Tracker {
     static var type: String { get }
     /// The settings, those of the process among them that only this type needs.
     static var settings: [Setting<Configuration>] { get }
-    /// The settings of which one must be stated so that the tracker exists; none if it needs no setting.
-    static var required: [SettingKey] { get }
+    /// At least one of these must be set for the tracker to exist; empty if it needs no setting.
+    static var requiresOneOf: [SettingKey] { get }
     /// A tracker for the example of a configuration file.
     static var example: (name: String, values: [SettingKey: String]) { get }
 
@@ -31,7 +31,7 @@ package struct TrackerContext: Sendable {
     package let logger: Logger
     /// Whether the tracker starts only if all of its tables or topics can be used.
     package let requiresEveryDestination: Bool
-    /// Whether the `traceparent` of events goes on to the destination, if it has a place for it.
+    /// Whether the `traceparent` of events is sent to the destination, if that has a place for it.
     package let recordsTraceparent: Bool
 
     package init(logger: Logger, requiresEveryDestination: Bool = false, recordsTraceparent: Bool = false) {

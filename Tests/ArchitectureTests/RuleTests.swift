@@ -41,6 +41,12 @@ import Testing
         #expect(findings("Sources/PlanReading/Plist/A.swift").isEmpty)
     }
 
+    @Test("a module that is no target is found")
+    func unknownModule() {
+        let file = TextFile(path: "Sources/Brandnew/A.swift", text: "")
+        #expect(ImportRule.findings(in: file, manifest: Self.manifest).count == 1)
+    }
+
     @Test("each banned call is found in code", arguments: BannedCallRule.all)
     func bannedCalls(rule: BannedCallRule) {
         for folder in rule.folders {

@@ -51,7 +51,7 @@ struct ControlOptions: ParsableArguments {
     /// The path of the socket that the settings name.
     static func socketPath(_ config: ConfigurationFile, option: String? = nil) async throws -> String {
         if let path = try config.text(.adminSocket, option: option) { return path }
-        let journal = try config.text(.journalFolder, option: nil) ?? SettingKey.journalFolder.standard.text
+        let journal = try config.text(.journalFolder, option: nil) ?? Settings.defaultJournalFolder
         return Settings.socketPath(ofJournal: journal)
     }
 

@@ -103,7 +103,7 @@ struct ExportSQLCommand: AsyncParsableCommand {
         let name = reader.namedTrackers.first { $0.name.lowercased() == tracker.lowercased() }?.name ?? tracker
         let configured = reader.section(ofTracker: name).text(.postgresSchema)
         try reader.finish()
-        return schema ?? configured ?? SettingKey.postgresSchema.standard.text
+        return schema ?? configured ?? PostgresConfiguration.defaultSchema
     }
 }
 

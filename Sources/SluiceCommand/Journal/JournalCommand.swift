@@ -51,7 +51,7 @@ struct JournalFolder: ParsableArguments {
 
     /// The folder that the argument, the environment or the configuration file names, or the default.
     private func path() async throws -> String {
-        try config.text(.journalFolder, option: folder) ?? SettingKey.journalFolder.standard.text
+        try config.text(.journalFolder, option: folder) ?? Settings.defaultJournalFolder
     }
 }
 

@@ -71,7 +71,7 @@ struct KeyStore: ParsableArguments {
     /// Warns of events that the plan does not have, if the plan's folder can be read on this machine.
     func warnOfUnknownEvents(_ names: [String]) async throws {
         guard !names.isEmpty else { return }
-        let folder = try config.text(.eventsFolder, option: nil) ?? SettingKey.eventsFolder.standard.text
+        let folder = try config.text(.eventsFolder, option: nil) ?? ProcessSettings.defaults.eventsFolder
         guard let plan = PlanReader().read(paths: [folder]).plan else { return }
         let known = plan.events.map(\.name)
         for name in names where !known.contains(name) {
@@ -81,7 +81,7 @@ struct KeyStore: ParsableArguments {
     }
 
     private func path() async throws -> String {
-        try config.text(.httpKeys, option: keys) ?? SettingKey.httpKeys.standard.text
+        try config.text(.httpKeys, option: keys) ?? Settings.defaultKeyFile
     }
 
     private static func read(_ path: String) throws -> [WriteKey] {

@@ -90,6 +90,9 @@ struct LoadCommand: AsyncParsableCommand {
         let wiring = try Wiring(settings)
         if let problem = wiring.problem(with: wiring.catalog) { throw Terminal.failure("\(problem)") }
         let trackers = try options.trackers(wiring)
+        for case let tracker as any PartitionTracker in trackers {
+            configuration.limits.stuckAfter = max(configuration.limits.stuckAfter, tracker.longestLoad)
+        }
         // With --to, the others were left out on purpose.
         if options.to.isEmpty { try wiring.reportMissingTrackers(configured: wiring.settings.trackers.map(\.name)) }
         // A tracker that stores positions keeps what it refuses itself.

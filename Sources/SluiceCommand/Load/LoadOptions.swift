@@ -55,10 +55,6 @@ struct LoadOptions: ParsableArguments, SettingOptions {
         configuration.instance = load.instance
         configuration.readChangingProperties = load.readChangingProperties
         if let patience = settings.pipeline.parkAfter { configuration.limits.patience = patience }
-        for postgres in settings.trackers.compactMap({ $0.configuration(of: PostgresTracker.self) }) {
-            // One batch may take three attempts: directly, through staging tables, and row by row.
-            configuration.limits.stuckAfter = max(configuration.limits.stuckAfter, postgres.deliveryTimeout * 4)
-        }
         return configuration
     }
 

@@ -99,7 +99,7 @@ struct MigrateCommand: AsyncParsableCommand {
         stated.set(.postgresSchema, schema)
         let reader = try SettingsReader(options: stated, file: plan.config.path)
         let databases = reader.trackers().compactMap { $0.configuration(of: PostgresTracker.self) }
-        let folder = reader.text(.eventsFolder) ?? SettingKey.eventsFolder.standard.text
+        let folder = reader.text(.eventsFolder) ?? ProcessSettings.defaults.eventsFolder
         try reader.finish()
         return (try database(among: databases), folder)
     }

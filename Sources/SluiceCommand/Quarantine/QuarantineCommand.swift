@@ -62,7 +62,7 @@ struct QuarantineLocation: ParsableArguments {
         stated.set(.postgresURLFile, postgresFile)
         stated.set(.postgresSchema, schema)
         let reader = try SettingsReader(options: stated, file: config.path)
-        let folder = reader.text(.quarantineFolder) ?? SettingKey.quarantineFolder.standard.text
+        let folder = reader.text(.quarantineFolder) ?? ProcessSettings.defaults.quarantineFolder
         // What is wrong with other trackers does not matter for a folder.
         let trackers = refused.from == nil ? [] : reader.trackers()
         try reader.finish()

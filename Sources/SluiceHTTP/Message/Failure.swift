@@ -13,8 +13,6 @@ package struct Failure: Error {
     let message: String
     /// Additional header fields.
     var fields: HTTPHeaders = [:]
-    /// Whether a limit of the key is the reason.
-    var isLimit = false
     /// Whether the rest of the connection's input cannot be interpreted, so that the connection ends.
     var endsConnection = false
 
@@ -201,16 +199,14 @@ extension Failure {
             return Failure(
                 code: .rateLimited,
                 message: "The write key sends more events per second than it may. Nothing was accepted.",
-                fields: fields(retryAfter),
-                isLimit: true
+                fields: fields(retryAfter)
             )
         case .volume(let retryAfter):
             return Failure(
                 code: .dailyVolumeExceeded,
                 message:
                     "The write key has reached its daily limit of events, which is reset at midnight UTC. Nothing was accepted.",
-                fields: fields(retryAfter),
-                isLimit: true
+                fields: fields(retryAfter)
             )
         }
     }

@@ -2,7 +2,7 @@ package import SettingDefinitions
 package import TrackerKit
 
 extension KafkaConfiguration: Configurable {
-    package static var standard: KafkaConfiguration { KafkaConfiguration(brokers: "") }
+    package static var defaults: KafkaConfiguration { KafkaConfiguration(brokers: "") }
 }
 
 extension SettingKey {
@@ -79,7 +79,7 @@ private enum KafkaSettings {
 extension KafkaTracker: ConfigurableTracker {
     package static let type = KafkaConfiguration.defaultName
     package static let settings = KafkaSettings.all
-    package static let required: [SettingKey] = [.kafkaBrokers]
+    package static let requiresOneOf: [SettingKey] = [.kafkaBrokers]
     package static let example = (name: "audit", values: [SettingKey.kafkaBrokers: "kafka.example:9092"])
 
     package static func configuration(named name: String, from values: any SettingValues) -> KafkaConfiguration? {

@@ -29,11 +29,10 @@ struct StatedProperties {
         if let deliveryTimeout { set(deliveryTimeout) }
     }
 
-    /// The names of the properties that settings other than this one state.
+    /// The names of the properties that settings other than this one state; librdkafka's two names of one property count together.
     func names(statedBeside key: SettingKey) -> Set<String> {
         let names = Set(statements.filter { $0.value.key != key }.keys)
-        let hasTimeout = statements.values.contains { $0.key == .kafkaDeliveryTimeout }
-        return hasTimeout ? names.union(Self.deliveryTimeouts) : names
+        return names.isDisjoint(with: Self.deliveryTimeouts) ? names : names.union(Self.deliveryTimeouts)
     }
 
     private mutating func readList() {

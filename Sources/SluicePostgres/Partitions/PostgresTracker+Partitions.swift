@@ -1,6 +1,9 @@
 package import TrackerKit
 
 extension PostgresTracker: PartitionTracker {
+    // One batch may take three attempts: directly, through staging tables, and row by row.
+    package var longestLoad: Duration { configuration.deliveryTimeout * 4 }
+
     package func lane(ofPartition number: Int32) -> Int { sessions.lane(ofPartition: number) }
 
     package func claim(

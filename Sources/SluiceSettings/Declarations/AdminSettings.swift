@@ -2,7 +2,7 @@ package import Operations
 package import SettingDefinitions
 
 extension OperationsConfiguration: Configurable {
-    package static var standard: OperationsConfiguration { OperationsConfiguration() }
+    package static var defaults: OperationsConfiguration { OperationsConfiguration() }
 }
 
 extension SettingKey {
@@ -59,7 +59,7 @@ extension Setting {
         option: String,
         _ summary: String
     ) -> Setting {
-        let standard = Configuration.standard
+        let standard = Configuration.defaults
         let text = "\(standard[keyPath: host]):\(standard[keyPath: port])"
         let key = SettingKey(name, .text, summary, default: .value(text), option: option)
         return Setting(key) { values, configuration in

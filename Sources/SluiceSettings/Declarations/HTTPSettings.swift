@@ -3,7 +3,7 @@ package import SettingDefinitions
 package import SluiceHTTP
 
 extension IngestConfiguration: Configurable {
-    package static var standard: IngestConfiguration { IngestConfiguration() }
+    package static var defaults: IngestConfiguration { IngestConfiguration() }
 }
 
 extension SettingKey {
@@ -15,7 +15,7 @@ extension SettingKey {
         "http.keys",
         .text,
         "The file with the digests of the write keys, which `sluice keys` makes.",
-        default: .value("keys.json"),
+        default: .value(Settings.defaultKeyFile),
         option: "--keys"
     )
     package static let tlsCertificate = SettingKey(

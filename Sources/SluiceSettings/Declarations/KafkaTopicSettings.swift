@@ -4,7 +4,7 @@ import SluiceKafka
 
 /// The Kafka topic that gets every event in place of the events' trackers.
 struct RelaySettings: Configurable {
-    static let standard = RelaySettings()
+    static let defaults = RelaySettings()
 
     /// The name of the tracker that sends every event to the relay's topic.
     static let trackerName = "relay"
@@ -127,7 +127,7 @@ extension SettingsReader {
             return relay
         }
         relay.topicRequirement = .replicated
-        // Until then, requests wait for brokers that are away.
+        // Requests wait this long if the brokers are unavailable.
         relay.setDefaultDeliveryTimeout(.seconds(5))
         return relay
     }

@@ -4,19 +4,19 @@ import EventQuarantine
 package import SettingDefinitions
 
 extension Pipeline.Configuration: Configurable {
-    package static var standard: Pipeline.Configuration { .journaled }
+    package static var defaults: Pipeline.Configuration { .journaled }
 }
 
 extension Pipeline.Queue: Configurable {
-    package static var standard: Pipeline.Queue { Pipeline.Configuration.standard.queue }
+    package static var defaults: Pipeline.Queue { Pipeline.Configuration.defaults.queue }
 }
 
 extension Pipeline.DeliveryLimits: Configurable {
-    package static var standard: Pipeline.DeliveryLimits { Pipeline.Configuration.standard.delivery }
+    package static var defaults: Pipeline.DeliveryLimits { Pipeline.Configuration.defaults.delivery }
 }
 
 extension JournalConfiguration: Configurable {
-    package static var standard: JournalConfiguration { JournalConfiguration() }
+    package static var defaults: JournalConfiguration { JournalConfiguration() }
 }
 
 extension SettingKey {
@@ -29,7 +29,7 @@ extension SettingKey {
         events are parked in the quarantine; the events behind them wait for at most this time. `sluice load` \
         refuses such records after it.
         """,
-        default: Pipeline.Configuration.standard.parkAfter ?? .zero,
+        default: Pipeline.Configuration.defaults.parkAfter ?? .zero,
         isChangeable: true
     )
 }
@@ -121,7 +121,7 @@ extension SettingKey {
         "journal.folder",
         .text,
         "The folder of the journal, which keeps accepted events until every tracker has them.",
-        default: .value("journal"),
+        default: .value(Settings.defaultJournalFolder),
         option: "--journal"
     )
     fileprivate static let durability = SettingKey(

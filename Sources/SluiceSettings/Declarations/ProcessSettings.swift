@@ -4,7 +4,7 @@ package import SettingDefinitions
 
 /// The settings of a process that no other module has a configuration for.
 package struct ProcessSettings: Configurable {
-    package static let standard = ProcessSettings()
+    package static let defaults = ProcessSettings()
 
     package var eventsFolder = "events"
     package var quarantineFolder = "quarantine"

@@ -51,7 +51,9 @@ package enum ExampleFile {
         let indentation = String(repeating: "  ", count: depth)
         if let key = part.setting {
             let names =
-                ["Default: \(key.standard.text)"] + (key.allowed.map { [$0] } ?? []) + [key.environmentVariable]
+                ["Default: \(key.defaultValue.text)"] + (key.allowed.map { ["Range: \($0)"] } ?? []) + [
+                    key.environmentVariable
+                ]
                 + (key.option.map { [$0] } ?? [])
             let width = widthInCharacters - indentation.count
             let comment = wrapped(key.summary, width) + wrapped(names.joined(separator: "; ") + ".", width)
@@ -100,7 +102,7 @@ package enum ExampleFile {
 
     /// The default after the colon; nothing if it cannot be written.
     private static func value(of key: SettingKey) -> String {
-        if case .value(let text) = key.standard { " \(text)" } else { "" }
+        if case .value(let text) = key.defaultValue { " \(text)" } else { "" }
     }
 
     /// Breaks a text into lines.

@@ -42,7 +42,7 @@ extension SettingsReader {
             let general = shown(SettingName(setting.key), hasJournal: hasJournal)
             return ShownSetting(key: setting.name, value: general.value, source: general.source, place: general.place)
         }
-        let text = setting.key == .queuePolicy && !hasJournal ? "wait" : setting.key.standard.text
+        let text = setting.key == .queuePolicy && !hasJournal ? "wait" : setting.key.defaultValue.text
         let value: SettingValue =
             switch setting.key.kind {
             case .number: Int(text).map(SettingValue.number) ?? .text(text)

@@ -16,6 +16,9 @@ package protocol PartitionTracker: Tracker {
     /// The tracker runs operations in one lane one after another, and those in different lanes at the same time.
     func lane(ofPartition number: Int32) -> Int
 
+    /// How long one load may take before a loader that waits for it is stuck.
+    var longestLoad: Duration { get }
+
     /// Takes a partition over from its present owner.
     ///
     /// - Parameters:

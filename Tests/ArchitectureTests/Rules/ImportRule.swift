@@ -25,7 +25,10 @@ enum ImportRule {
     ]
 
     static func findings(in file: TextFile, manifest: Manifest) -> [Finding] {
-        guard let module = file.module, let dependencies = manifest.dependencies[module] else { return [] }
+        guard let module = file.module else { return [] }
+        guard let dependencies = manifest.dependencies[module] else {
+            return [Finding(path: file.path, line: 0, sentence: "\(module) is no target of Package.swift")]
+        }
         return imports(of: file).compactMap { line, name in
             if let folders = folders[name] {
                 guard !folders.contains(where: file.path.hasPrefix) else { return nil }

@@ -69,6 +69,15 @@ struct ConfigTests {
         let level = settings.first { $0.key == "log.level" }
         #expect(level?.source == "option")
         #expect(level?.place == "--log-level")
+        #expect(level?.value == .text("debug"))
+        for (key, value) in [
+            ("http.proxies", .list(["10.0.0.1"])), ("http.open", .flag(false)),
+            ("http.maximumEvents", .number(100_000)),
+            ("privacy.hashKey", .text("***")),
+        ] as [(String, Value)] {
+            #expect(settings.first { $0.key == key }?.value == value, "\(key)")
+        }
+        #expect(!(table.output + run.output).contains { $0.contains("geheim") })
     }
 
     @Test("the example is a valid configuration file")
@@ -79,8 +88,29 @@ struct ConfigTests {
         #expect(run.output == ["example.yaml: no problems"])
     }
 
+    private enum Value: Decodable, Equatable {
+        case text(String)
+        case number(Int)
+        case flag(Bool)
+        case list([String])
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(Int.self) {
+                self = .number(number)
+            } else if let flag = try? container.decode(Bool.self) {
+                self = .flag(flag)
+            } else if let list = try? container.decode([String].self) {
+                self = .list(list)
+            } else {
+                self = .text(try container.decode(String.self))
+            }
+        }
+    }
+
     private struct Setting: Decodable {
         let key: String
+        let value: Value
         let source: String
         let place: String?
     }

@@ -254,7 +254,7 @@ struct RefusedRecordTests {
         // Written at once, so that a batch has more refused records than the limit.
         try await scene.topic.writer().write([0, 0, 0, 6].map { LoadScene.purchase(partition: 0, quantity: $0) })
         let plan = try Self.fixedPlan(in: scene.folder)
-        let loader = try scene.load(environment: ["SLUICE_POSTGRES_REFUSED_MAXIMUM": "2"])
+        let loader = try scene.load(environment: ["SLUICE_POSTGRES_REFUSED_MAXIMUM_RECORDS_PER_PARTITION": "2"])
         _ = try await loader.errors.line(containing: "the limit of 2 refused records for a partition is reached")
         #expect(try await scene.refused() == ["0/0", "0/1"])
         _ = try await replay(plan: plan, in: scene)

@@ -17,6 +17,7 @@ struct PartitionEvidenceTests {
     /// A tracker that does not accept the events of the partitions that are broken.
     private final class BrokenTracker: PartitionTracker {
         let name = "console"
+        let longestLoad = Duration.seconds(60)
         let broken = Mutex<Set<Int32>>([0])
 
         func lane(ofPartition number: Int32) -> Int { 0 }

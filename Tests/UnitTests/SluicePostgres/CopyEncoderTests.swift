@@ -41,20 +41,33 @@ struct CopyEncoderTests {
 
     @Test("encodes the limits of each type exactly")
     func limits() throws {
-        let numbers = ["0", "-0", "1", "-1", "9007199254740993", "1e20", "-1.5e-7", "12345678901234567890.12345678901234567890"]
+        let numbers = [
+            "0", "-0", "1", "-1", "9007199254740993", "1e20", "-1.5e-7", "12345678901234567890.12345678901234567890",
+        ]
         let values: [(PropertyType, [String])] = [
             (.integer, ["0", "-1", "\(Int64.max)", "\(Int64.min)", "\(Int64.max - 1)"]),
             (.number, ["0", "-0.0", "5e-324", "2.2250738585072011e-308", "1.7976931348623157e308", "0.1", "1e23"]),
             (.decimal, numbers + ["10000", "9999", "0.0001", "0.00001", "\"1.50\""]),
             (.boolean, ["true", "false"]),
-            (.timestamp, [#""0001-01-01T00:00:00Z""#, #""9999-12-31T23:59:59.999999Z""#, #""1999-12-31T23:59:59.5Z""#]),
+            (
+                .timestamp,
+                [#""0001-01-01T00:00:00Z""#, #""9999-12-31T23:59:59.999999Z""#, #""1999-12-31T23:59:59.5Z""#]
+            ),
             (.date, [#""0001-01-01""#, #""9999-12-31""#, #""2000-02-29""#]),
             (.uuid, [#""00000000-0000-0000-0000-000000000000""#, #""ffffffff-ffff-ffff-ffff-ffffffffffff""#]),
             (.string, [#""""#, #""a\"b\\c\nd""#, #""\ud83d\ude00é""#, "\"\(String(repeating: "x", count: 70_000))\""]),
             (.any, ["null", "1e400", #"[{"a":[]},"\u001f",-0.0]"#, #"{"é":{"b":null}}"#]),
         ]
         for (type, texts) in values {
-            let definition = Self.definition([PropertyDefinition(name: "p", type: type, isRequired: false, location: .line(1))])
+            let definition = Self.definition([
+                PropertyDefinition(
+                    name: "p",
+                    type: type,
+                    isRequired: false,
+                    isNullable: true,
+                    location: .line(1)
+                )
+            ])
             for text in texts {
                 let (line, entry) = try #require(Self.accepted(#"{"p":\#(text)}"#, definition), "\(type): \(text)")
                 let row = try #require(CopyRow(try Self.encode(line, entry, definition)), "\(type): \(text)")
@@ -117,7 +130,8 @@ struct CopyEncoderTests {
         _ encoder: inout CopyEncoder,
         _ buffer: inout CopyBuffer
     ) throws(RowDefect) {
-        try line.span.withUnsafeBytes { bytes throws(RowDefect) in try encoder.append(bytes, entry, layout, to: &buffer) }
+        try line.span.withUnsafeBytes { bytes throws(RowDefect) in try encoder.append(bytes, entry, layout, to: &buffer)
+        }
     }
 
     /// The row of a line, encoded into a buffer that has to grow for it.
@@ -199,7 +213,9 @@ struct CopyEncoderTests {
         guard row.fields.count == columns.count else { return "\(row.fields.count) fields" }
         for (field, column) in zip(row.fields, columns) {
             let (decoded, expected) = (CopyValue(field, column.type), CopyValue(of: column.value, column.type))
-            if decoded == nil || decoded != expected { return "\(column.name): \(decoded as Any), not \(expected as Any)" }
+            if decoded == nil || decoded != expected {
+                return "\(column.name): \(decoded as Any), not \(expected as Any)"
+            }
         }
         return nil
     }

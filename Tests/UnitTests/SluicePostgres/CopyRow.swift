@@ -108,7 +108,8 @@ enum CopyValue: Equatable {
         case (.date, .string(let points)):
             guard let day = ReferenceCalendar.day(of: String(codePoints: points)) else { return nil }
             self = .day(day)
-        case (.uuid, .string(let points)): self = .uuid(String(codePoints: points).replacing("-", with: "").lowercased())
+        case (.uuid, .string(let points)):
+            self = .uuid(String(codePoints: points).replacing("-", with: "").lowercased())
         case (.jsonb, let json?): self = .json(json)
         default: return nil
         }
@@ -176,7 +177,8 @@ struct BigEndianReader {
     var isAtEnd: Bool { rest.isEmpty }
 
     mutating func next<Number: FixedWidthInteger>() -> Number? {
-        bytes(Number.bitWidth / 8).map { $0.reduce(0) { number, byte in number << 8 | Number(truncatingIfNeeded: byte) } }
+        bytes(Number.bitWidth / 8)
+            .map { $0.reduce(0) { number, byte in number << 8 | Number(truncatingIfNeeded: byte) } }
     }
 
     mutating func bytes(_ count: Int) -> [UInt8]? {

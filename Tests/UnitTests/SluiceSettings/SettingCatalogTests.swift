@@ -1,4 +1,5 @@
 import Foundation
+import PlanReading
 import SettingDefinitions
 import SluiceSettings
 import Testing
@@ -22,7 +23,7 @@ struct SettingCatalogTests {
     @Test("every setting has a sentence that explains it, and a default of its kind", arguments: keys)
     func declaration(key: SettingKey) {
         #expect(key.summary.hasSuffix(".") && key.summary.first?.isLetter == true)
-        guard case .value(let text) = key.standard else { return }
+        guard case .value(let text) = key.defaultValue else { return }
         switch key.kind {
         case .text: #expect(!text.isEmpty)
         case .number: #expect(Int(text).map { key.range?.contains($0) == true } == true)
@@ -57,6 +58,26 @@ struct SettingCatalogTests {
         }
     }
 
+    @Test("both bounds of a range are accepted, and only some numbers may be 0")
+    func bounds() throws {
+        let folder = try SettingsFolder()
+        for key in Self.keys.filter({ $0.kind == .number }) {
+            let range = try #require(key.range)
+            for bound in [range.lowerBound, min(range.upperBound, 1 << 40)] {
+                // With a journal, requests have to wait.
+                let environment = ["SLUICE_JOURNAL_ENABLED": "false", key.environmentVariable: "\(bound)"]
+                #expect(folder.problems(environment: environment) == [])
+            }
+        }
+        #expect(
+            Self.keys.filter { $0.range?.lowerBound == 0 }.map(\.name) == [
+                "http.maxWaitSeconds", "http.timeouts.drainSeconds", "http.clockCorrection.aheadDays",
+                "journal.intervalMilliseconds", "journal.retention.ageHours", "delivery.lingerMilliseconds",
+                "delivery.parkAfterSeconds", "shutdown.timeoutSeconds",
+            ]
+        )
+    }
+
     @Test("a value of the wrong kind is a problem, for every setting, in the file and in the environment")
     func kinds() throws {
         let folder = try SettingsFolder()
@@ -81,7 +102,20 @@ struct SettingCatalogTests {
         }
     }
 
-    @Test("every setting is read: the file with all defaults is valid, and shows what no file shows")
+    @Test("every setting is read")
+    func read() throws {
+        let folder = try SettingsFolder()
+        let kafka = ["SLUICE_LOAD_FROM": "kafka://a:1/t", "KAFKA_BROKERS": "a:1", "DATABASE_URL": "postgres://a/b"]
+        var names: Set<String> = []
+        for environment in [kafka, ["SLUICE_RELAY_URL": "kafka://a:1/t"]] {
+            let reader = folder.reader(environment: environment)
+            _ = Settings(reading: reader, keepsJournal: true)
+            names.formUnion(reader.readNames)
+        }
+        #expect(Set(Self.keys.map(\.name)).subtracting(names) == [])
+    }
+
+    @Test("the file with all defaults is valid, and shows what no file shows")
     func example() throws {
         let folder = try SettingsFolder()
         try folder.write(ExampleFile.text, to: "example.yaml")
@@ -102,13 +136,18 @@ struct SettingCatalogTests {
         }
     }
 
+    @Test("the names that plans know are those of the types of trackers")
+    func wellKnown() {
+        #expect(WellKnownTracker.all == SettingCatalog.trackerTypeNames)
+    }
+
     @Test("each type of trackers says what it needs, and a tracker without it is a problem")
     func required() throws {
         for type in SettingCatalog.trackerTypes {
             let folder = try SettingsFolder("trackers: { mine: { type: \(type.type) } }")
-            let names = type.required.map { "trackers.mine.\($0.nameOfTracker ?? "")" }.joined(separator: " or ")
+            let names = type.requiresOneOf.map { "trackers.mine.\($0.nameOfTracker ?? "")" }.joined(separator: " or ")
             let problem = "sluice.yaml:1:13: error: the tracker 'mine' needs \(names) [missing-setting]"
-            #expect(folder.problems("sluice.yaml") == (type.required.isEmpty ? [] : [problem]))
+            #expect(folder.problems("sluice.yaml") == (type.requiresOneOf.isEmpty ? [] : [problem]))
         }
     }
 
@@ -136,6 +175,14 @@ struct SettingCatalogTests {
             let own = SettingName(changeable: "trackers.A.\(key.name)", trackers: ["a"])
             #expect((own != nil) == (key.isChangeable && key.scope == .processAndTracker), "\(key.name)")
         }
+        #expect(
+            SettingName.changeableNames == [
+                "queue.capacityInEvents", "queue.capacityInBytes", "delivery.maximumEvents",
+                "delivery.lingerMilliseconds", "delivery.parkAfterSeconds", "log.level",
+                "trackers.NAME.queue.capacityInEvents", "trackers.NAME.queue.capacityInBytes",
+                "trackers.NAME.delivery.maximumEvents", "trackers.NAME.delivery.lingerMilliseconds",
+            ]
+        )
         #expect(SettingValue("x", .number) == nil)
         #expect(SettingValue("7", .number) == .number(7))
         #expect(SettingValue("", .text) == nil)

@@ -13,11 +13,11 @@ struct SettingSourceTests {
             "SLUICE_LOG_LEVEL": "loud", "SLUICE_JOURNAL_ENABLED": "perhaps", "SLUICE_QUEUE_CAPACITY_IN_EVENTS": "1e3",
         ])
         #expect(
-            problems.sorted() == [
+            problems == [
+                "error: SLUICE_QUEUE_CAPACITY_IN_EVENTS: expected a whole number, found '1e3' [wrong-type]",
                 "error: SLUICE_JOURNAL_ENABLED: expected true or false, found 'perhaps' [wrong-type]",
                 "error: SLUICE_LOG_LEVEL: expected one of trace, debug, info, notice, warning, error, critical, found"
                     + " 'loud' [invalid-value]",
-                "error: SLUICE_QUEUE_CAPACITY_IN_EVENTS: expected a whole number, found '1e3' [wrong-type]",
             ]
         )
     }
@@ -157,6 +157,14 @@ struct SettingSourceTests {
                     + " is 60.0 seconds [invalid-value]"
             ),
             (
+                [
+                    "DATABASE_URL": "postgres://a/b", "SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS": "0",
+                    "SLUICE_POSTGRES_TIMEOUTS_DELIVERY_SECONDS": "2",
+                ],
+                "error: SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS: expected a whole number from 1 to 86400, found 0"
+                    + " [invalid-value]"
+            ),
+            (
                 // Also without a database.
                 ["SLUICE_POSTGRES_TIMEOUTS_CONNECT_SECONDS": "0"],
                 "error: SLUICE_POSTGRES_TIMEOUTS_CONNECT_SECONDS: expected a whole number from 1 to 86400, found 0"
@@ -214,6 +222,18 @@ struct SettingSourceTests {
         #expect(tracker.properties == expected)
         try folder.write("client.id=shop\nmessage.timeout.ms=1\nsasl.password=second\n", to: "kafka.properties")
         #expect(try tracker.readChangingProperties?() == ["sasl.password": "second"])
+    }
+
+    @Test("neither name of the delivery timeout comes back from a file if another setting states one of them")
+    func timeoutReadAgain() throws {
+        let folder = try SettingsFolder()
+        try folder.write("client.id=shop\n", to: "kafka.properties")
+        let file = "kafka: { timeouts: { deliverySeconds: 5 }, propertiesFile: '\(folder.path)kafka.properties' }"
+        try folder.write(file, to: "sluice.yaml")
+        let environment = ["KAFKA_BROKERS": "a:1", "SLUICE_KAFKA_PROPERTIES": "delivery.timeout.ms=7"]
+        let tracker = try #require(kafka(folder.reader("sluice.yaml", environment: environment)))
+        try folder.write("client.id=shop\nmessage.timeout.ms=1\n", to: "kafka.properties")
+        #expect(try tracker.readChangingProperties?() == ["client.id": "shop"])
     }
 
     @Test("of kafka.timeouts.deliverySeconds and the property for it, the source with precedence counts")

@@ -19,7 +19,7 @@ final class SettingsFolder {
         try Data(text.utf8).write(to: URL(filePath: path + name))
     }
 
-    /// The settings that a file of the folder, the environment and options state; `~` in a value stands for the folder.
+    /// The settings that a file of the folder, the environment and options state; `~` in an environment variable stands for the folder.
     func reader(
         _ file: String? = nil,
         environment: [String: String] = [:],

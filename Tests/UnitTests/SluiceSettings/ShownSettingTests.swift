@@ -70,7 +70,7 @@ struct ShownSettingTests {
     }
 
     @Test(
-        "of the files for TLS, of the server, PostgreSQL and Kafka, the places are shown and nothing of their content"
+        "the places of the files for TLS are shown, of the server, PostgreSQL and Kafka"
     )
     func tlsFiles() throws {
         let folder = try SettingsFolder(

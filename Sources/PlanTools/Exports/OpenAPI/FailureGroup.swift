@@ -52,9 +52,8 @@ enum FailureGroup: String, CaseIterable {
         return statuses.map { status in (status, failures.filter { self.status(of: $0) == status }) }
     }
 
-    /// PostHog's clients discard a batch after 429, so they get 503.
     private func status(of failure: FailureCode) -> Int {
-        self == .posthog && failure.status == .tooManyRequests ? 503 : failure.status.rawValue
+        (self == .posthog ? failure.statusForPostHog : failure.status).rawValue
     }
 
     /// The schemas of the bodies; more than one if the form depends on what of the request was read.

@@ -85,6 +85,6 @@ extension ArgumentHelp {
     ///
     /// - Parameter summary: Replaces the setting's own summary, if that lists values which the help lists anyway.
     static func setting(_ key: SettingKey, _ summary: String? = nil, valueName: String? = nil) -> ArgumentHelp {
-        ArgumentHelp("\(summary ?? key.summary) Default: \(key.standard.text).", valueName: valueName)
+        ArgumentHelp("\(summary ?? key.summary) Default: \(key.defaultValue.text).", valueName: valueName)
     }
 }

@@ -18,7 +18,7 @@ struct PlanFolder: ParsableArguments, SettingOptions {
 
     /// The folder that the option, the environment or the configuration file names, or the default.
     func path() async throws -> String {
-        try config.text(.eventsFolder, option: events) ?? SettingKey.eventsFolder.standard.text
+        try config.text(.eventsFolder, option: events) ?? ProcessSettings.defaults.eventsFolder
     }
 
     /// Reads the plan in that folder.

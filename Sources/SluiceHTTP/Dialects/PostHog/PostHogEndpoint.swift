@@ -1,5 +1,6 @@
 @_spi(CanonicalJSON) import EventModel
 import EventValidation
+import PortDefinitions
 
 /// PostHog's capture API, under each of the paths that its SDKs use, and its newer API for events.
 struct PostHogEndpoint: Dialect {
@@ -84,10 +85,7 @@ struct PostHogEndpoint: Dialect {
         return bytes + Array("}}".utf8)
     }
 
-    /// 503 instead of 429, after which posthog-js discards the batch.
-    func status(of failure: Failure) -> StaticString {
-        failure.isLimit ? "503 Service Unavailable" : failure.status
-    }
+    func status(of failure: Failure) -> StaticString { failure.code.statusForPostHog.line }
 
     func answer(to failure: Failure) -> [UInt8] {
         var bytes = Array(#"{"status":0,"#.utf8) + AnswerEncoder.members(of: failure)
