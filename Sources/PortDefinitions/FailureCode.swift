@@ -1,7 +1,7 @@
 /// A way in which a request to the public port fails as a whole.
 ///
-/// The codes are stable. They are in the order of their statuses; the server, the OpenAPI document and Documentation/HTTP.md have them from
-/// here.
+/// The codes are stable. They are in the order of their statuses; the server, the OpenAPI document and
+/// Documentation/Send/HTTP.md have them from here.
 package enum FailureCode: String, CaseIterable, Sendable {
     case badRequest = "bad-request"
     case incompleteRequest = "incomplete-request"

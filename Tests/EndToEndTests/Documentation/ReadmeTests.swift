@@ -48,7 +48,7 @@ struct ReadmeTests {
 
     @Test(
         "the manifest parts in README and the migration guide form a valid manifest, and name products that exist",
-        arguments: ["README.md", "Documentation/MigratingFromJustTrack.md"]
+        arguments: ["README.md", "Documentation/Build/MigratingFromJustTrack.md"]
     )
     func manifest(path: String) async throws {
         let block = try #require(MarkdownPage(path: path).texts("swift").first)
