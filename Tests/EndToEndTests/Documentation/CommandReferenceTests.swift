@@ -9,8 +9,8 @@ struct CommandReferenceTests {
         arguments: [
             "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "Documentation/Start/TrackingPlan.md",
             "Documentation/Send/HTTP.md", "Documentation/Operate/Operations.md", "Documentation/Build/Library.md",
-            "Documentation/Build/MigratingFromJustTrack.md", "Documentation/Build/PlanChanges.md",
-            "Documentation/Trust/Promises.md",
+            "Documentation/Build/Tracker.md", "Documentation/Build/MigratingFromJustTrack.md",
+            "Documentation/Build/PlanChanges.md", "Documentation/Trust/Promises.md",
             "Sources/Sluice/Sluice.docc/FromAnEmptyFolder.md",
         ]
     )
