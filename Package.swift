@@ -63,7 +63,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: searchedLibraries + [
-        // C libraries, found through pkg-config. Documentation/Library.md says which product needs which.
+        // C libraries, found through pkg-config. Documentation/Build/Library.md says which product needs which.
         .systemLibrary(
             name: "CLibPQ",
             path: "Sources/CLibraries/CLibPQ",

@@ -26,7 +26,7 @@ import time
 import attack_frames
 
 KIB, MIB = 1 << 10, 1 << 20
-# The limits that PROMISES.md and README.md state.
+# The limits that Documentation/Trust/Promises.md and README.md state.
 MAXIMUM_ANSWER_BYTES = 256 * KIB
 QUARANTINE_BYTES_BESIDES_BODY = 64 * KIB
 # The limit for connections, bodies and responses (http.maximumBufferedBytes, 192 MiB by default), plus an allowance for the rest
@@ -39,7 +39,7 @@ MAXIMUM_STRETCH_MILLISECONDS = 100
 MAXIMUM_SECONDS = 240
 # What an honest key keeps of its throughput while another key sends garbage.
 MINIMUM_HONEST_SHARE = 0.9
-# What the quarantine keeps for one key (Documentation/WriteKeys.md).
+# What the quarantine keeps for one key (Documentation/Send/WriteKeys.md).
 KEY_QUARANTINE_BYTES_AT_ONCE, KEY_QUARANTINE_BYTES_PER_SECOND = 16 * MIB, 64 * KIB
 
 PLAN_EVENT = "Item Purchased"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes Documentation/Commands.md from the help and the metrics of the command, and deploy/sluice.example.yaml from its
-# settings; a test compares them.
+# Writes Documentation/Operate/Commands.md from the help and the metrics of the command, and deploy/sluice.example.yaml
+# from its settings; a test compares them.
 #
 #   scripts/command-reference.sh [SLUICE]       the program. Default: the debug build
 set -euo pipefail
@@ -25,7 +25,7 @@ section() {
     COLUMNS=120 "$sluice" "$@" --help | sed -E 's/[[:space:]]+$//'
     printf '```\n'
     if [[ $* == 'config example' ]]; then
-        printf '\nIts output is [deploy/sluice.example.yaml](../deploy/sluice.example.yaml).\n'
+        printf '\nIts output is [deploy/sluice.example.yaml](../../deploy/sluice.example.yaml).\n'
     fi
     if [[ $* == metrics ]]; then
         printf '\nIts output:\n\n'
@@ -36,14 +36,14 @@ section() {
 }
 
 # Moved at the end, so that a failure leaves the page as it was.
-page=$(mktemp Documentation/Commands.XXXXXX)
+page=$(mktemp Documentation/Operate/Commands.XXXXXX)
 chmod 644 "$page"
 trap 'rm -f "$page" "$page.yaml"' EXIT
 {
-    printf '# Commands\n\nThe help of every command, and every metric ([sluice metrics](#sluice-metrics)). Every setting with its default is in\n[deploy/sluice.example.yaml](../deploy/sluice.example.yaml).\n`scripts/command-reference.sh` writes this page.\n'
+    printf '# Commands\n\nThe help of every command, and every metric ([sluice metrics](#sluice-metrics)). Every setting with its default is in\n[deploy/sluice.example.yaml](../../deploy/sluice.example.yaml).\n`scripts/command-reference.sh` writes this page.\n'
     commands=$(subcommands)
     for name in $commands; do section "$name"; done
 } >"$page"
 "$sluice" config example >"$page.yaml"
-mv "$page" Documentation/Commands.md
+mv "$page" Documentation/Operate/Commands.md
 mv "$page.yaml" deploy/sluice.example.yaml

@@ -58,14 +58,14 @@ done
 
 # The program starts in a root that has nothing but its libraries.
 root=$folder/root
-mkdir -p "$root/work"
+mkdir "$root"
 install "$command" "$root/sluice"
 for library in $(ldd "$command" | grep -oE '/[^ ]+'); do cp -L --parents "$library" "$root"; done
 enter=(chroot)
 if [[ $(id -u) != 0 ]]; then enter=(unshare --map-root-user chroot); fi
 "${enter[@]}" "$root" /sluice --version
-"${enter[@]}" "$root" /sluice init /work/shop >/dev/null
-"${enter[@]}" "$root" /sluice lint /work/shop/events
+"${enter[@]}" "$root" /sluice init /shop >/dev/null
+"${enter[@]}" "$root" /sluice lint /shop/events
 echo "The program has $(($(stat -c %s "$command") >> 20)) MiB, and starts in a root that has only its libraries."
 
 [ $status -ne 0 ] || echo "The image has all files for the build, and the libraries that the command needs:" $packages

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Proves the table "C libraries" in Documentation/Library.md: builds a package that depends on one product, where the
+# Proves the table "C libraries" in Documentation/Build/Library.md: builds a package that depends on one product, where the
 # headers and pkg-config files of all other C libraries are hidden, and compares what the program is linked with.
 #
 #   scripts/libraries.sh [PRODUCT…]    these products, or all of the table
@@ -27,7 +27,7 @@ fi
 table=$(awk -F'|' '/^\| product \| Debian packages \|/ { inside = 1; getline; next }
     inside && !/^\|/ { exit }
     inside { products = $2; gsub(/[`,]/, "", products); packages = $3; gsub(/[`,]/, "", packages)
-        count = split(products, names, " "); for (i = 1; i <= count; i++) print names[i], packages }' Documentation/Library.md)
+        count = split(products, names, " "); for (i = 1; i <= count; i++) print names[i], packages }' Documentation/Build/Library.md)
 for product in "$@"; do
     grep -q "^$product " <<<"$table" && continue
     echo "error: '$product' is not in the table; its products are" $(cut -d' ' -f1 <<<"$table") >&2
@@ -36,7 +36,7 @@ done
 all_packages=$(cut -d' ' -f2- <<<"$table" | tr ' ' '\n' | sort -u | sed '/^$/d')
 for package in $all_packages; do
     dpkg -s "$package" >/dev/null 2>&1 && continue
-    echo "error: Documentation/Library.md names the package '$package', which is not installed" >&2
+    echo "error: Documentation/Build/Library.md names the package '$package', which is not installed" >&2
     exit 1
 done
 
@@ -107,7 +107,7 @@ EOF
     found=$(objdump -p "$folder/build/debug/use" | sed -nE 's/ *NEEDED +(lib[^.]*(\+\+)?)\.so.*/\1/p' \
         | grep -xF "$(for package in $all_packages; do linked_name "$package"; done)" | sort || true)
     if [[ $found != "$needed" ]]; then
-        echo "error: $product is linked with" $found "but Documentation/Library.md says" $needed >&2
+        echo "error: $product is linked with" $found "but Documentation/Build/Library.md says" $needed >&2
         return 1
     fi
 }
@@ -122,4 +122,4 @@ while read -r product packages; do
     hidden=$(comm -23 <(echo "$all_packages") <(echo "$wanted"))
     check "$product" $packages
 done <<<"$table"
-echo "Each product builds and links with the C libraries that Documentation/Library.md names, and with no others."
+echo "Each product builds and links with the C libraries that Documentation/Build/Library.md names, and with no others."

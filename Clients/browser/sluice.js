@@ -1,4 +1,4 @@
-// See Documentation/Browser.md
+// See Documentation/Send/Browser.md
 window.sluice = (key, host) => {
 	const url = host + "/v1/events?key=" + encodeURIComponent(key), store = "sluice:" + key, sent = new Set, json = JSON.stringify
 	let held = [], pause = 1e3, user, failed, timer

@@ -6,7 +6,7 @@ let package = Package(
     name: "custom-tracker",
     platforms: [.macOS(.v15)],
     dependencies: [
-        // Outside of this repository: .package(url: "…/sluice", branch: "main")
+        // Outside of this repository: .package(url: "…/sluice", from: "0.1.0")
         .package(name: "sluice", path: "../.."),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],

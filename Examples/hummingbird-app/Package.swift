@@ -6,7 +6,7 @@ let package = Package(
     name: "hummingbird-app",
     platforms: [.macOS(.v15)],
     dependencies: [
-        // Outside of this repository: .package(url: "…/sluice", branch: "main")
+        // Outside of this repository: .package(url: "…/sluice", from: "0.1.0")
         .package(name: "sluice", path: "../.."),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),

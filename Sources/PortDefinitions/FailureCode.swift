@@ -1,7 +1,7 @@
 /// A way in which a request to the public port fails as a whole.
 ///
 /// The codes are stable. They are in the order of their statuses. The server and the OpenAPI document use this table, and a test compares
-/// Documentation/HTTP.md with it.
+/// Documentation/Send/HTTP.md with it.
 package enum FailureCode: String, CaseIterable, Sendable {
     case badRequest = "bad-request"
     case incompleteRequest = "incomplete-request"

@@ -5,7 +5,7 @@ import SettingDefinitions
 @main
 struct RootCommand: AsyncParsableCommand {
     /// The version of the latest heading in CHANGELOG.md; followed by `-dev` while it is not released.
-    static let version = "0.1.0-dev"
+    static let version = "0.1.0"
 
     static let configuration = CommandConfiguration(
         commandName: "sluice",

@@ -30,7 +30,7 @@ import Testing
     @Test("every test that the page of promises names exists")
     func promises() throws {
         let tests = Repository.swiftFiles(in: "Tests").map(\.text).joined()
-        let names = try Self.namesOfTests(in: Repository.text(of: "PROMISES.md"))
+        let names = try Self.namesOfTests(in: Repository.text(of: "Documentation/Trust/Promises.md"))
         #expect(names.count > 30)
         let missing = names.filter { !tests.containsBytes("\"\($0)\"") }
         #expect(missing == [], "no test has this name")

@@ -1,7 +1,7 @@
 import Foundation
 import SluiceClient
 
-/// The example of Documentation/SwiftClient.md.
+/// The example of Documentation/Send/SwiftClient.md.
 func example(url: URL, folder: String) async throws {
     var configuration = EventClient.Configuration(url: url, key: "the write key", folder: folder)
     configuration.onReport = { report in print(report) }

@@ -5,7 +5,7 @@ let package = Package(
     name: "shop",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(url: "…/sluice", branch: "main")
+        .package(url: "…/sluice", from: "0.1.0")
     ],
     targets: [
         .executableTarget(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the table "C libraries" in Documentation/Library.md with the manifest, from `swift package dump-package` on
-standard input.
+"""Compares the table "C libraries" in Documentation/Build/Library.md with the manifest, from `swift package
+dump-package` on standard input.
 
 `make libraries` shows that the manifest is complete, by building each product; that takes minutes.
 """
@@ -34,7 +34,7 @@ def packages_of(name, seen):
     return found
 
 
-with open("Documentation/Library.md") as page:
+with open("Documentation/Build/Library.md") as page:
     table = page.read().split("| product | Debian packages |\n")[1].split("\n\n")[0].splitlines()[1:]
 wrong = 0
 for row in table:
@@ -42,6 +42,6 @@ for row in table:
     for name in sorted(names):
         needed = set().union(*(packages_of(target, set()) for target in products[name]))
         if needed != stated:
-            print(f"Documentation/Library.md: {name} needs {sorted(needed)}, not {sorted(stated)}", file=sys.stderr)
+            print(f"Documentation/Build/Library.md: {name} needs {sorted(needed)}, not {sorted(stated)}", file=sys.stderr)
             wrong += 1
 sys.exit(1 if wrong else 0)

@@ -15,7 +15,7 @@ package struct TimeForms: OptionSet, Sendable, Hashable {
     /// Only a date, which means its midnight in UTC.
     package static let dateOnly = TimeForms(rawValue: 4)
 
-    // What each format of events accepts. Documentation/HTTP.md has the same table.
+    // What each format of events accepts. Documentation/Send/HTTP.md has the same table.
 
     /// Sluice's own format, including all properties of the type `timestamp`, and CloudEvents, whose specification requires RFC 3339.
     package static let own: TimeForms = []

@@ -14,7 +14,8 @@ struct DiffCommand: AsyncParsableCommand {
             of an existing file or folder takes precedence.
 
             Each change is compatible, risky or breaking for each audience: callers of the generated Swift, senders over \
-            HTTP, the tables and their queries, and readers of Kafka's messages. API-stability.md has the table.
+            HTTP, the tables and their queries, and readers of Kafka's messages. Documentation/Build/PlanChanges.md \
+            has the table.
 
             Exits with 0 if no change is breaking or all breaking changes are allowed, 1 if there are others, 2 if a plan \
             cannot be read or has errors, and 64 for wrong usage.

@@ -54,7 +54,7 @@ extension Failure {
     )
     static let notFound = Failure(
         code: .notFound,
-        message: "Unknown path; see Documentation/HTTP.md."
+        message: "Unknown path; see Documentation/Send/HTTP.md."
     )
     static let timeout = Failure(
         code: .timeout,

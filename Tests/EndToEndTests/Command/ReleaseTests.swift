@@ -29,7 +29,7 @@ struct ReleaseTests {
     @Test(
         "the documentation shows a dependency on the branch until there is a release, and on the release from then on",
         arguments: [
-            "README.md", "Documentation/MigratingFromJustTrack.md", "Tests/Tutorial/Package.swift",
+            "README.md", "Documentation/Build/MigratingFromJustTrack.md", "Tests/Tutorial/Package.swift",
             "Sources/Sluice/Sluice.docc/FromAnEmptyFolder.md", "Examples/custom-tracker/Package.swift",
             "Examples/hummingbird-app/Package.swift",
         ]

@@ -16,7 +16,7 @@ struct SecretRotationTests {
     @Test("the page for operators says of every secret file when it is read")
     func page() async throws {
         let example = try await Sluice.output(of: ["config", "example"])
-        let page = try RepositoryFile.text("Documentation/Operations.md")
+        let page = try RepositoryFile.text("Documentation/Operate/Operations.md")
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("|") }
         for (setting, reading) in Self.readings {
             let row = rows.first { $0.contains("| `\(setting)` |") }

@@ -7,9 +7,10 @@ struct CommandReferenceTests {
     @Test(
         "every command in the documents exists",
         arguments: [
-            "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "PROMISES.md", "API-stability.md",
-            "Documentation/HTTP.md", "Documentation/Library.md", "Documentation/MigratingFromJustTrack.md",
-            "Documentation/Operations.md", "Documentation/TrackingPlan.md",
+            "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "Documentation/Start/TrackingPlan.md",
+            "Documentation/Send/HTTP.md", "Documentation/Operate/Operations.md", "Documentation/Build/Library.md",
+            "Documentation/Build/Tracker.md", "Documentation/Build/MigratingFromJustTrack.md",
+            "Documentation/Build/PlanChanges.md", "Documentation/Trust/Promises.md",
             "Sources/Sluice/Sluice.docc/FromAnEmptyFolder.md",
         ]
     )
@@ -63,7 +64,7 @@ struct CommandReferenceTests {
         let defaults = Dictionary(
             uniqueKeysWithValues: shown.matches(of: /(?m)^(\S+) {2,}(.+?) {2,}default$/).map { ("\($0.1)", "\($0.2)") }
         )
-        let operations = try RepositoryFile.text("Documentation/Operations.md")
+        let operations = try RepositoryFile.text("Documentation/Operate/Operations.md")
         let rows = operations.matches(of: /(?m)^\| `([\w.]+)` \| ([^|]+) \|/)
         #expect(rows.count >= 4)
         for row in rows {
@@ -76,13 +77,13 @@ struct CommandReferenceTests {
     @Test("the command reference lists every metric")
     func metrics() async throws {
         let output = try await Sluice.output(of: ["metrics"])
-        let commands = try RepositoryFile.text("Documentation/Commands.md")
+        let commands = try RepositoryFile.text("Documentation/Operate/Commands.md")
         #expect(commands.contains("\n\n\(output)\n"), "run scripts/command-reference.sh")
     }
 
     @Test("the command reference equals the help of every command")
     func commandReference() async throws {
-        let page = try RepositoryFile.text("Documentation/Commands.md")
+        let page = try RepositoryFile.text("Documentation/Operate/Commands.md")
         let blocks = page.split(separator: "\n## sluice ").dropFirst()
         let shown = Dictionary(
             uniqueKeysWithValues: blocks.map { block in

@@ -48,11 +48,11 @@ struct ReadmeTests {
 
     @Test(
         "the manifest parts in README and the migration guide form a valid manifest, and name products that exist",
-        arguments: ["README.md", "Documentation/MigratingFromJustTrack.md"]
+        arguments: ["README.md", "Documentation/Build/MigratingFromJustTrack.md"]
     )
     func manifest(path: String) async throws {
         let block = try #require(MarkdownPage(path: path).texts("swift").first)
-        let package = #".package(url: "…/sluice", branch: "main")"#
+        let package = #".package(url: "…/sluice", from: "0.1.0")"#
         let page = try RepositoryFile.text(path)
         #expect(page.contains(package))
         let parts = block.contains("targets:") ? block : "dependencies: [\(package)], targets: [\(block)]"

@@ -10,7 +10,7 @@ struct SQLTests {
 
     private static func pages() throws -> [String] {
         let root = RepositoryFile.url("")
-        let tracked = ["README.md", "PROMISES.md", "ARCHITECTURE.md", "API-stability.md", "CONTRIBUTING.md"]
+        let tracked = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
         let folders = ["Documentation", "Sources", "deploy", "Examples"].flatMap { folder in
             FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)?
                 .compactMap { ($0 as? URL)?.path(percentEncoded: false) } ?? []
@@ -73,7 +73,7 @@ struct SQLTests {
         let missing = try await migrate(byHand, "plan", "--grant-to", "sluice")
         #expect(missing.ending == .exit(1))
         #expect(missing.errors.last?.contains("CREATE ROLE") == true, "\(missing.errors)")
-        for block in try MarkdownPage(path: "Documentation/Operations.md").texts("sql")
+        for block in try MarkdownPage(path: "Documentation/Operate/Operations.md").texts("sql")
         where !block.contains("pg_signal") {
             try await byHand.run(block.replacing("DATABASE shop", with: "DATABASE \(byHand.name)"))
         }

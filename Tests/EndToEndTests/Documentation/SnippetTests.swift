@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Each line of Swift in the documentation is in a compiled file of the tests.
+/// Each line of Swift in the documentation is in a compiled file of the tests, or of an example that has tests.
 @Suite("the documentation's Swift")
 struct SnippetTests {
     private static func files(in folder: String, _ suffix: String) throws -> [String] {
@@ -17,9 +17,10 @@ struct SnippetTests {
     }
 
     private static func compiled() throws -> [String] {
-        try ["Tests/ClientApp", "Tests/Snippets", "Tests/Tutorial", "Tests/Readme"].flatMap {
-            try files(in: $0, ".swift")
-        }.map(flush)
+        try [
+            "Tests/ClientApp", "Tests/Snippets", "Tests/Tutorial", "Tests/Readme", "Examples/custom-tracker/Sources",
+            "Examples/custom-tracker/Tests",
+        ].flatMap { try files(in: $0, ".swift") }.map(flush)
     }
 
     @Test("each line of Swift on a page of the documentation is in a compiled file")

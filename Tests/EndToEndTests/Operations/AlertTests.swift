@@ -81,7 +81,7 @@ struct AlertTests {
     @Test("are each tested, and each in the runbook")
     func completeness() throws {
         let tests = try RepositoryFile.text("deploy/prometheus/sluice.rules.test.yml")
-        let runbook = try RepositoryFile.text("Documentation/Runbook.md")
+        let runbook = try RepositoryFile.text("Documentation/Operate/Runbook.md")
         let alerts = try alerts().keys
         #expect(alerts.count >= 16)
         for alert in alerts {
@@ -105,7 +105,7 @@ struct AlertTests {
             }
         }
         #expect(messages.count >= 25)
-        let runbook = try RepositoryFile.text("Documentation/Runbook.md")
+        let runbook = try RepositoryFile.text("Documentation/Operate/Runbook.md")
         let explained = Set(runbook.matches(of: /(?m)^\| `([A-Z][^`]+)` \|/).map { String($0.1) })
         #expect(messages.subtracting(explained) == [])
         #expect(explained.subtracting(messages) == [])

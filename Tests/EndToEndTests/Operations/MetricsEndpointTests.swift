@@ -100,7 +100,7 @@ struct MetricsEndpointTests {
         "sluice_tracker_status status=blocked tracker=postgres": 0,
         "sluice_journal_commit_duration_seconds_count": 3,
         "sluice_pipeline_ready": 1,
-        "sluice_build_info version=0.1.0-dev": 1,
+        "sluice_build_info version=0.1.0": 1,
         "sluice_plan_info events=1 version=": 1,
         "sluice_metrics_dropped_series_total": 0,
     ]

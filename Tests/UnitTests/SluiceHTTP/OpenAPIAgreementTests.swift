@@ -22,7 +22,7 @@ struct OpenAPIAgreementTests {
     @Test("HTTP.md has the table of the codes of failed requests")
     func page() throws {
         let page = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../../../Documentation/HTTP.md"
+            path: "../../../Documentation/Send/HTTP.md"
         )
         #expect(try String(contentsOf: page, encoding: .utf8).contains("\n\n\(FailureCode.table)\n"))
     }

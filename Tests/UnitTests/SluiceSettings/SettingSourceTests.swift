@@ -113,6 +113,34 @@ struct SettingSourceTests {
         }
     }
 
+    @Test("a timeout out of range is one problem, and a lock timeout that is too long for the delivery is another")
+    func timeouts() throws {
+        let folder = try SettingsFolder()
+        for (environment, problem) in [
+            (
+                ["DATABASE_URL": "postgres://a/b", "SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS": "60"],
+                "error: SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS: expected less than postgres.timeouts.deliverySeconds, which"
+                    + " is 60.0 seconds [invalid-value]"
+            ),
+            (
+                [
+                    "DATABASE_URL": "postgres://a/b", "SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS": "0",
+                    "SLUICE_POSTGRES_TIMEOUTS_DELIVERY_SECONDS": "2",
+                ],
+                "error: SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS: expected a whole number from 1 to 86400, found 0"
+                    + " [invalid-value]"
+            ),
+            (
+                // Also without a database.
+                ["SLUICE_POSTGRES_TIMEOUTS_CONNECT_SECONDS": "0"],
+                "error: SLUICE_POSTGRES_TIMEOUTS_CONNECT_SECONDS: expected a whole number from 1 to 86400, found 0"
+                    + " [invalid-value]"
+            ),
+        ] {
+            #expect(folder.problems(environment: environment) == [problem])
+        }
+    }
+
     @Test("a secret may be in a file, and a source with precedence overrides it")
     func secretFiles() throws {
         let folder = try SettingsFolder("postgres: { urlFile: none }")
@@ -150,25 +178,6 @@ struct SettingSourceTests {
                 ],
                 "error: SLUICE_KAFKA_TIMEOUTS_DELIVERY_SECONDS: set either this or the property 'message.timeout.ms',"
                     + " not both [conflicting-settings]"
-            ),
-            (
-                ["DATABASE_URL": "postgres://a/b", "SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS": "60"],
-                "error: SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS: expected less than postgres.timeouts.deliverySeconds, which"
-                    + " is 60.0 seconds [invalid-value]"
-            ),
-            (
-                [
-                    "DATABASE_URL": "postgres://a/b", "SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS": "0",
-                    "SLUICE_POSTGRES_TIMEOUTS_DELIVERY_SECONDS": "2",
-                ],
-                "error: SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS: expected a whole number from 1 to 86400, found 0"
-                    + " [invalid-value]"
-            ),
-            (
-                // Also without a database.
-                ["SLUICE_POSTGRES_TIMEOUTS_CONNECT_SECONDS": "0"],
-                "error: SLUICE_POSTGRES_TIMEOUTS_CONNECT_SECONDS: expected a whole number from 1 to 86400, found 0"
-                    + " [invalid-value]"
             ),
         ] {
             #expect(folder.problems(environment: environment) == [problem])

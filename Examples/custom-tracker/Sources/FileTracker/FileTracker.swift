@@ -3,8 +3,8 @@ public import Sluice
 
 /// Appends each event to a file named after it: a tracker in about ten lines.
 ///
-/// It opens a file for each event, which suffices for low rates. For higher rates, implement `deliver(_:)`, which receives many
-/// events at once.
+/// It opens a file for each event, which suffices for low rates. For higher rates, implement `deliver(_:)` as `LogFileTracker`
+/// does, which receives many events at once.
 public struct FileTracker: SingleEventTracker {
     /// The name that the plan's events refer to.
     public let name = "files"

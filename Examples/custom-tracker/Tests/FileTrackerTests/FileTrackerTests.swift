@@ -24,3 +24,32 @@ func contract() async throws {
         }
     ).verify()
 }
+
+@Test("the tracker that appends whole deliveries to one file fulfils the tracker contract")
+func contractOfDeliveries() async throws {
+    let file = URL.temporaryDirectory.appending(path: "log-file-\(UUID().uuidString).ndjson")
+    try Data().write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+
+    try await TrackerContract(
+        traits: .init(largestDeliveryInEvents: 1000),
+        makeTracker: { try LogFileTracker(path: file.path) },
+        delivered: {
+            try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap { line in
+                let event = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                return (event?["id"] as? String).flatMap { EventID($0) }
+            }
+        }
+    ).verify()
+}
+
+@Test("a relative path is a wrong setting, and a missing file is a problem that the check reports")
+func problems() async throws {
+    let catalog = EventCatalog(plan: TrackerContract.plan(trackerName: "log"))
+    #expect(throws: TrackerError.self) { try LogFileTracker(path: "log.ndjson").checkSettings(for: catalog) }
+    let missing = URL.temporaryDirectory.appending(path: "missing-\(UUID().uuidString).ndjson")
+    let tracker = try LogFileTracker(path: missing.path)
+    let problems = await tracker.problems(in: PipelineOutline(catalog: catalog, hasJournal: false))
+    #expect(problems.map(\.code) == [.notPrepared])
+    await tracker.stop()
+}

@@ -2,8 +2,8 @@ import EventSchema
 
 /// A row of the judgement's table: what a kind of change means for each audience.
 ///
-/// `EventDifference.judgements` and `PropertyDifference.judgements` hold the rows. API-stability.md states the same for
-/// people, and the tests compare the two.
+/// `EventDifference.judgements` and `PropertyDifference.judgements` hold the rows.
+/// Documentation/Build/PlanChanges.md states the same for people, and the tests compare the two.
 struct Judgement: Sendable {
     let kind: PlanChange.Kind
     /// Whether the row also applies to audiences that do not receive the event.

@@ -4,7 +4,7 @@ import EventSchema
 enum OpenAPISchemas {
     typealias Members = OrderedJSON.Members
 
-    /// The codes of rejected events, as in Documentation/HTTP.md.
+    /// The codes of rejected events, as in Documentation/Send/HTTP.md.
     static let verdictCodes = [
         "malformed-json", "unknown-event", "forbidden-event", "unknown-field", "missing-required", "wrong-type",
         "not-in-enum", "out-of-range", "too-long", "too-short", "pattern-mismatch", "unplanned-property", "invalid-id",

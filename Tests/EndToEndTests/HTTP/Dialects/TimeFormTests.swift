@@ -2,7 +2,7 @@ import EventModel
 import EventSchema
 import Testing
 
-/// The table of Documentation/HTTP.md: which forms of a time each format of events accepts.
+/// The table of Documentation/Send/HTTP.md: which forms of a time each format of events accepts.
 @Suite("The forms of times", .timeLimit(.minutes(5)))
 struct TimeFormTests {
     /// A format of events.

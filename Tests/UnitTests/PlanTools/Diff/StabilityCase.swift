@@ -2,7 +2,7 @@ import EventSchema
 import PlanTools
 import TestCases
 
-/// A row of API-stability.md: a change of a plan in words, and as two events.
+/// A row of Documentation/Build/PlanChanges.md: a change of a plan in words, and as two events.
 struct StabilityCase: Sendable, CustomStringConvertible {
     /// The first cell of the row.
     let title: String

@@ -2,12 +2,12 @@ import Foundation
 import PlanTools
 import Testing
 
-/// API-stability.md agrees with `sluice diff`, because each of its rows is a test case.
-@Suite("API-stability.md")
+/// Documentation/Build/PlanChanges.md agrees with `sluice diff`, because each of its rows is a test case.
+@Suite("Documentation/Build/PlanChanges.md")
 struct StabilityTests {
     private static let page = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("API-stability.md")
+        .deletingLastPathComponent().appendingPathComponent("Documentation/Build/PlanChanges.md")
 
     @Test("each row's example gives exactly one change, of the stated kind", arguments: StabilityCase.all)
     func rows(row: StabilityCase) {
