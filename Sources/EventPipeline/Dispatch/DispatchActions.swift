@@ -4,8 +4,6 @@ package struct DispatchActions: Sendable {
     package struct Drop: Sendable {
         package let queue: Int
         package let events: Int
-        /// How many dropped events to log now; `nil` to log nothing.
-        package let notice: Int?
     }
 
     /// The workers to wake.

@@ -37,12 +37,6 @@ package struct DispatchState: Sendable {
     package var journalHealth: JournalHealth
     /// The drain rate of the slowest tracker.
     var drain = DrainRate()
-    /// The journal rejects batches.
-    var rejections = FailureEpisode()
-    /// Segments cannot be removed from the journal.
-    var removalFailures = FailureEpisode()
-    /// Retention removes events that trackers which are not configured have not received.
-    var abandonedLosses = FailureEpisode()
     /// The batches that wait for their commit to the journal.
     var commits = CommitQueue()
     /// Whether the committer ends once the commit queue is empty.
@@ -199,8 +193,7 @@ package struct DispatchState: Sendable {
         let (dropped, wakesWorker) = trackers[queue].enqueue(slice, now: now)
         if wakesWorker { actions.wakes.insert(queue) }
         guard dropped > 0 else { return }
-        let summary = trackers[queue].episodes.drop.failed(dropped, now: now())
-        actions.drops.append(.init(queue: queue, events: dropped, notice: summary?.count))
+        actions.drops.append(.init(queue: queue, events: dropped))
         settled(queue, actions: &actions)
     }
 

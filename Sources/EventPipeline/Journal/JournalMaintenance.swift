@@ -34,7 +34,6 @@ struct JournalMaintenance: Sendable {
         }
         let retention = JournalRetention(pipeline: pipeline, journal: journal)
         var nextRetention = pipeline.clock.now() + .seconds(1)
-        var failures = FailureEpisode()
         while (try? await pipeline.clock.sleepUntil(pipeline.clock.now() + pause)) != nil {
             let (wasWritable, needed) = pipeline.decide { state, _ in
                 let needed = state.neededSequence(besides: journal.abandoned.sequence)
@@ -54,14 +53,10 @@ struct JournalMaintenance: Sendable {
                     try await journal.committer.probe(needed: needed, pipeline.diskWatch)
                     pipeline.decide { state, _ in state.journalHealth.isWritable = true }
                 }
-                if let summary = failures.ended(now: pipeline.clock.now()) { pipeline.log.synced(after: summary) }
+                pipeline.log.synced()
             } catch {
                 // A journal without room is not an error.
-                if wasWritable || error.code == .unwritable,
-                    let summary = failures.failed(now: pipeline.clock.now())
-                {
-                    pipeline.log.notSynced(error, summary)
-                }
+                if wasWritable || error.code == .unwritable { pipeline.log.notSynced(error) }
                 pipeline.decide { state, _ in state.journalHealth.isWritable = false }
             }
         }

@@ -28,9 +28,7 @@ struct JournalRetention: Sendable {
     }
 
     private func noteAbandonedLosses() {
-        let now = pipeline.clock.now()
-        let summary = pipeline.decide { state, _ in state.abandonedLosses.failed(now: now) }
-        if summary != nil { pipeline.log.lost(of: journal.abandoned.trackers) }
+        pipeline.log.lost(of: journal.abandoned.trackers)
     }
 
     /// Moves a tracker's reader behind the segments that will be removed, and counts the events that the tracker loses.
@@ -39,14 +37,8 @@ struct JournalRetention: Sendable {
         guard let next = pipeline.decide({ state, _ in state.spilledSequence(of: queue) }), next < limit else { return }
         let lost = await journal.backlogs[queue].giveUp(before: limit, from: next)
         guard lost.total > 0 else { return }
-        let now = pipeline.clock.now()
-        let (unforeseen, summary) = pipeline.decide { state, actions in
-            (
-                state.lost(lost, of: queue, actions: &actions),
-                state.trackers[queue].episodes.loss.failed(lost.total, now: now)
-            )
-        }
+        let unforeseen = pipeline.decide { state, actions in state.lost(lost, of: queue, actions: &actions) }
         pipeline.metrics[queue].lost(lost.total, unforeseen: unforeseen)
-        if let summary { pipeline.log.lost(summary.count, tracker: pipeline.trackers[queue].name) }
+        pipeline.log.lost(lost.total, tracker: pipeline.trackers[queue].name)
     }
 }

@@ -127,40 +127,27 @@ extension Pipeline {
 
     /// Logs which segments were removed, or that they could not be.
     func logRetired(_ outcome: Result<[Segment], JournalError>) {
-        let now = clock.now()
         switch outcome {
-        case .success(let segments):
-            let failures = decide { state, _ in state.removalFailures.ended(now: now) }
-            if let failures { log.retires(after: failures) }
-            if !segments.isEmpty { log.retired(segments) }
-        case .failure(let error):
-            let failures = decide { state, _ in
-                state.removalFailures.failed(because: error.code.rawValue, now: now)
-            }
-            if let failures { log.notRetired(error, failures) }
+        case .success(let segments): log.retired(segments)
+        case .failure(let error): log.notRetired(error)
         }
     }
 
     private func commitEnded(_ batches: [RoutedBatch], _ outcome: Result<UInt64, JournalError>) {
         // Counted before the queues have them, so that no tracker settles an event that was not counted.
         if case .success = outcome { for batch in batches { observe(acknowledged: batch) } }
-        let (duration, answered, summary) = decide { state, actions in
-            let now = clock.now()
-            let duration = state.journalHealth.wait(now: now)
+        let (duration, ended, answered) = decide { state, actions in
+            let duration = state.journalHealth.wait(now: clock.now())
             let (ended, answered) = state.endCommit(outcome, now: clock.now, actions: &actions)
-            guard case .failure(let error) = outcome else {
-                return (duration, answered, state.rejections.ended(now: now))
-            }
-            let events = ended.reduce(0) { $0 + $1.batch.count }
-            return (duration, answered, state.rejections.failed(events, because: error.code.rawValue, now: now))
+            return (duration, ended, answered)
         }
         if let duration { metrics.journal.committed(after: duration) }
         switch outcome {
         case .success:
-            if let summary { log.commits(after: summary) }
+            log.committed()
             for submission in answered { submission.completion(.success(.stored)) }
         case .failure(let error):
-            if let summary { log.notCommitted(summary.count, error) }
+            log.notCommitted(ended.reduce(0) { $0 + $1.batch.count }, error)
             for submission in answered { submission.completion(.failure(.notStored(error))) }
         }
     }
@@ -191,13 +178,9 @@ extension Pipeline {
         let name = trackers[queue].name
         do throws(JournalError) {
             try await body(backlog)
-            let failures = decide { state, _ in state.trackers[queue].episodes.cursor.ended(now: clock.now()) }
-            if let failures { log.cursorMoves(name, after: failures) }
+            log.cursorMoved(name)
         } catch {
-            let failures = decide { state, _ in
-                state.trackers[queue].episodes.cursor.failed(because: error.code.rawValue, now: clock.now())
-            }
-            if let failures { log.cursorNotMoved(name, error, failures) }
+            log.cursorNotMoved(name, error)
         }
     }
 }

@@ -1,30 +1,103 @@
 import EventJournal
 import EventModel
 import Logging
+import Synchronization
 import TrackerKit
 
 /// What the pipeline logs.
 ///
 /// No line contains a value from an event. What fails repeatedly is summed up (`FailureEpisode`): its lines have the number of
 /// `failures` since the line before, and `seconds` since the first one.
-struct PipelineLog: Sendable {
+final class PipelineLog: Sendable {
+    /// What can fail repeatedly.
+    private enum Failing: Hashable {
+        /// A tracker's `start` fails.
+        case start
+        /// A tracker's deliveries fail, until everything in one is settled.
+        case delivery
+        /// The journal cannot be read for a tracker.
+        case reading
+        /// A tracker's cursor cannot be written.
+        case cursor
+        /// A tracker refuses events.
+        case refusal
+        /// Events of a tracker are parked.
+        case parking
+        /// A new plan does not send events to the tracker that it was to get.
+        case exclusion
+        /// A tracker's full queue drops events.
+        case drop
+        /// The journal's retention removes events that a tracker has not received.
+        case loss
+        /// The same, for trackers that are not configured.
+        case abandonedLoss
+        /// A tracker names positions that its delivery does not have.
+        case invalidPositions
+        /// The journal rejects events.
+        case commit
+        /// The journal cannot be written.
+        case sync
+        /// Segments of the journal cannot be removed.
+        case removal
+    }
+
+    private struct Subject: Hashable {
+        let failing: Failing
+        /// `nil` if it concerns the whole pipeline.
+        let tracker: String?
+    }
+
     private static let tracker = "tracker"
     private static let event = "event"
     private static let events = "events"
     private static let error = "error"
 
     let logger: Logger
+    private let clock: RelativeClock
+    private let episodes = Mutex<[Subject: FailureEpisode]>([:])
 
-    func started(_ tracker: String, after failures: FailureEpisode.Summary?) {
+    init(logger: Logger, clock: RelativeClock) {
+        self.logger = logger
+        self.clock = clock
+    }
+
+    /// Counts failures; returns what to log now, if anything.
+    private func failed(
+        _ failing: Failing,
+        of tracker: String? = nil,
+        count: Int = 1,
+        because reason: String = ""
+    ) -> FailureEpisode.Summary? {
+        let now = clock.now()
+        return episodes.withLock {
+            $0[Subject(failing: failing, tracker: tracker), default: FailureEpisode()]
+                .failed(count, because: reason, now: now)
+        }
+    }
+
+    /// Ends an episode of failures, if there is one; returns what to log of it.
+    private func ended(_ failing: Failing, of tracker: String? = nil) -> FailureEpisode.Summary? {
+        episodes.withLock { $0[Subject(failing: failing, tracker: tracker)]?.ended(now: clock.now()) }
+    }
+
+    /// Logs the first start, and each one that ends failures.
+    ///
+    /// A tracker that starts again because another process superseded it says so when it delivers again.
+    func started(_ tracker: String, isFirst: Bool) {
+        let failures = ended(.start, of: tracker)
+        guard isFirst || failures != nil else { return }
         logger.info("The tracker has started.", metadata: metadata(of: tracker, failures))
     }
 
-    func startFailed(_ tracker: String, _ error: TrackerError, _ report: DispatchState.Report) {
-        guard let pause = report.pause else {
+    /// - Parameter pause: The time until the next attempt; `nil` if there is none.
+    func startFailed(_ tracker: String, _ error: TrackerError, pause: Duration?) {
+        let kind = (error.isRetryable ? "retryable " : "blocked ") + error.code.description
+        let summary = failed(.start, of: tracker, because: kind)
+        guard let pause else {
             let metadata: Logger.Metadata = [Self.tracker: "\(tracker)", Self.error: "\(error)"]
             return logger.error("The tracker cannot start.", metadata: metadata)
         }
-        guard let summary = report.summary else { return }
+        guard let summary else { return }
         let metadata = metadata(of: tracker, error, pause: pause, summary)
         if error.isRetryable {
             logger.warning("The tracker could not start and will try again; its events wait.", metadata: metadata)
@@ -36,26 +109,24 @@ struct PipelineLog: Sendable {
         }
     }
 
-    func retries(
-        _ tracker: String,
-        _ error: TrackerError,
-        events: Int,
-        pause: Duration,
-        _ summary: FailureEpisode.Summary
-    ) {
+    func retries(_ tracker: String, _ error: TrackerError, events: Int, pause: Duration) {
+        guard let summary = failed(.delivery, of: tracker, because: error.code.description) else { return }
         var metadata = metadata(of: tracker, error, pause: pause, summary)
         metadata[Self.events] = "\(events)"
         logger.warning("A delivery failed and is tried again.", metadata: metadata)
     }
 
-    func recovered(_ tracker: String, after failures: FailureEpisode.Summary) {
+    /// A tracker has settled everything in a delivery.
+    func delivered(_ tracker: String) {
+        guard let failures = ended(.delivery, of: tracker) else { return }
         logger.info("The tracker delivers again.", metadata: metadata(of: tracker, failures))
     }
 
     func refused(_ events: Int, tracker: String) {
+        guard let summary = failed(.refusal, of: tracker, count: events) else { return }
         logger.warning(
             "The tracker refused events permanently; they are handed to the quarantine.",
-            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(summary.count)"]
         )
     }
 
@@ -74,19 +145,21 @@ struct PipelineLog: Sendable {
     }
 
     func parked(_ events: Int, tracker: String) {
+        guard let summary = failed(.parking, of: tracker, count: events) else { return }
         logger.warning(
             "Events that cannot be delivered were parked in the quarantine.",
-            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(summary.count)"]
         )
     }
 
     func leftOut(_ events: Int, tracker: String) {
+        guard let summary = failed(.exclusion, of: tracker, count: events) else { return }
         logger.warning(
             """
             The new plan no longer sends these events to the tracker, so it skips them; trackers that have already read past \
             them do not get them either.
             """,
-            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(summary.count)"]
         )
     }
 
@@ -98,41 +171,48 @@ struct PipelineLog: Sendable {
     }
 
     func invalidPositions(_ count: Int, tracker: String) {
+        guard let summary = failed(.invalidPositions, of: tracker, count: count) else { return }
         logger.error(
             "The tracker named positions outside its delivery, or twice; this is an error in the tracker.",
-            metadata: [Self.tracker: "\(tracker)", "positions": "\(count)"]
+            metadata: [Self.tracker: "\(tracker)", "positions": "\(summary.count)"]
         )
     }
 
     func dropped(_ events: Int, tracker: String, policy: FullPolicy) {
+        guard let summary = failed(.drop, of: tracker, count: events) else { return }
         logger.warning(
             "The tracker's queue is full and drops events.",
-            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)", "policy": "\(policy)"]
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(summary.count)", "policy": "\(policy)"]
         )
     }
 
     func notCommitted(_ events: Int, _ error: JournalError) {
+        guard let summary = failed(.commit, count: events, because: error.code.rawValue) else { return }
         logger.error(
             "The journal rejected events; their senders received an error.",
-            metadata: [Self.events: "\(events)", Self.error: "\(error)"]
+            metadata: [Self.events: "\(summary.count)", Self.error: "\(error)"]
         )
     }
 
-    func commits(after rejections: FailureEpisode.Summary) {
+    /// The journal has accepted events.
+    func committed() {
+        guard let rejections = ended(.commit) else { return }
         logger.info(
             "The journal accepts events again.",
             metadata: [Self.events: "\(rejections.count)", "seconds": "\(rejections.duration.loggedSeconds)"]
         )
     }
 
-    func notSynced(_ error: JournalError, _ failures: FailureEpisode.Summary) {
+    func notSynced(_ error: JournalError) {
+        guard let failures = failed(.sync) else { return }
         logger.error(
             "The journal cannot be written; the pipeline will try again.",
             metadata: metadata(of: error, failures)
         )
     }
 
-    func synced(after failures: FailureEpisode.Summary) {
+    func synced() {
+        guard let failures = ended(.sync) else { return }
         logger.info("The journal can be written again.", metadata: failures.metadata)
     }
 
@@ -154,27 +234,31 @@ struct PipelineLog: Sendable {
         logger.info("The journal's disk answers again.", metadata: ["seconds": "\(duration.loggedSeconds)"])
     }
 
+    /// Segments were removed, or none had to be.
     func retired(_ segments: [Segment]) {
+        if let failures = ended(.removal) {
+            logger.info("Segments of the journal can be removed again.", metadata: failures.metadata)
+        }
+        guard !segments.isEmpty else { return }
         let names = segments.map(\.name.text).joined(separator: ", ")
         logger.info("Segments of the journal were removed.", metadata: ["segments": "\(names)"])
     }
 
-    func notRetired(_ error: JournalError, _ failures: FailureEpisode.Summary) {
+    func notRetired(_ error: JournalError) {
+        guard let failures = failed(.removal, because: error.code.rawValue) else { return }
         logger.error("Segments of the journal could not be removed.", metadata: metadata(of: error, failures))
     }
 
-    func retires(after failures: FailureEpisode.Summary) {
-        logger.info("Segments of the journal can be removed again.", metadata: failures.metadata)
-    }
-
     func lost(_ events: Int, tracker: String) {
+        guard let summary = failed(.loss, of: tracker, count: events) else { return }
         logger.error(
             "The journal's retention removes events that the tracker has not received.",
-            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(summary.count)"]
         )
     }
 
     func lost(of unconfigured: [String]) {
+        guard failed(.abandonedLoss) != nil else { return }
         let names = unconfigured.joined(separator: ", ")
         logger.error(
             "The journal's retention removes events that trackers which are not configured have not received.",
@@ -182,14 +266,16 @@ struct PipelineLog: Sendable {
         )
     }
 
-    func cursorNotMoved(_ tracker: String, _ error: JournalError, _ failures: FailureEpisode.Summary) {
+    func cursorNotMoved(_ tracker: String, _ error: JournalError) {
+        guard let failures = failed(.cursor, of: tracker, because: error.code.rawValue) else { return }
         logger.error(
             "The tracker's cursor could not be written; after a restart the tracker gets some events again.",
             metadata: metadata(of: error, failures).merging([Self.tracker: "\(tracker)"]) { $1 }
         )
     }
 
-    func cursorMoves(_ tracker: String, after failures: FailureEpisode.Summary) {
+    func cursorMoved(_ tracker: String) {
+        guard let failures = ended(.cursor, of: tracker) else { return }
         logger.info("The tracker's cursor can be written again.", metadata: metadata(of: tracker, failures))
     }
 
@@ -224,19 +310,16 @@ struct PipelineLog: Sendable {
         }
     }
 
-    func journalNotRead(
-        _ error: JournalError,
-        tracker: String,
-        pause: Duration,
-        _ failures: FailureEpisode.Summary
-    ) {
+    func journalNotRead(_ error: JournalError, tracker: String, pause: Duration) {
+        guard let failures = failed(.reading, of: tracker, because: error.code.rawValue) else { return }
         logger.error(
             "The journal could not be read for the tracker; it will be read again after a pause.",
             metadata: metadata(of: error, failures).merging([Self.tracker: "\(tracker)", "pause": "\(pause)"]) { $1 }
         )
     }
 
-    func journalRead(for tracker: String, after failures: FailureEpisode.Summary) {
+    func journalRead(for tracker: String) {
+        guard let failures = ended(.reading, of: tracker) else { return }
         logger.info("The journal can be read for the tracker again.", metadata: metadata(of: tracker, failures))
     }
 

@@ -137,11 +137,7 @@ extension TrackerWorker {
             )
         }
         pipeline.metrics[queue].parked(parked.count)
-        let now = pipeline.clock.now()
-        let summary = pipeline.decide { state, _ in
-            state.trackers[queue].episodes.parking.failed(parked.count, now: now)
-        }
-        if let summary { pipeline.log.parked(summary.count, tracker: tracker.name) }
+        pipeline.log.parked(parked.count, tracker: tracker.name)
         return nil
     }
 

@@ -119,7 +119,7 @@ public final class Pipeline: Service {
         clock = parts.clock
         jitter = parts.jitter
         now = parts.now
-        log = PipelineLog(logger: parts.logger)
+        log = PipelineLog(logger: parts.logger, clock: parts.clock)
         metrics = parts.metrics
         gauges = metrics.gauges(trackerNames: names, hasJournal: journal != nil)
         planInUse = Mutex(
@@ -247,8 +247,7 @@ extension Pipeline {
         for flush in actions.flushed { flush() }
         for drop in actions.drops {
             metrics[drop.queue].dropped(drop.events)
-            guard let events = drop.notice else { continue }
-            log.dropped(events, tracker: trackers[drop.queue].name, policy: policy(ofQueue: drop.queue))
+            log.dropped(drop.events, tracker: trackers[drop.queue].name, policy: policy(ofQueue: drop.queue))
         }
     }
 

@@ -159,7 +159,6 @@ package struct TrackerState: Sendable {
     var isPaused = false
     /// The events that cannot be delivered while others can.
     var broken = BrokenEvents()
-    var episodes = TrackerEpisodes()
     /// The time for which the timer is set; timers for other times are ignored.
     private var timer: Duration?
     /// The settled position when the worker ended, and when the oldest unsettled event was accepted.

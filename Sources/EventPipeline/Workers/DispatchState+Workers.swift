@@ -1,12 +1,10 @@
-package import EventModel
 package import TrackerKit
 
 extension DispatchState {
-    /// What a worker learns when it reports: its pause, if there is one, and what to log.
+    /// What a worker learns when it reports a delivery.
     package struct Report: Sendable, Equatable {
+        /// The time until the next attempt; `nil` if there is none.
         package let pause: Duration?
-        /// The failures to log, or with no pause those that are over; `nil` to log nothing.
-        package var summary: FailureEpisode.Summary?
         /// The number before which the tracker has settled everything.
         package var settledSequence: UInt64 = 0
     }
@@ -25,13 +23,15 @@ extension DispatchState {
     }
 
     /// A tracker's `start` returned; after an error it is retried, up to `maximumStartAttempts`.
+    ///
+    /// Returns the time until the next attempt, if there is one.
     package mutating func startReturned(
         of queue: Int,
         error: TrackerError?,
         now: Duration,
         jitter: Double,
         actions: inout DispatchActions
-    ) -> Report {
+    ) -> Duration? {
         let pause = trackers[queue].startReturned(
             error,
             retry: configuration.retry,
@@ -42,10 +42,8 @@ extension DispatchState {
         if let error, pause == nil, lifecycle.isOpen {
             fail(Lifecycle.Failure(queue: queue, error: error, isOfStart: true), now: now, actions: &actions)
         }
-        guard let error else { return Report(pause: nil, summary: trackers[queue].episodes.start.ended(now: now)) }
-        endDeliveryWaits(failedIn: queue, actions: &actions)
-        let kind = (error.isRetryable ? "retryable " : "blocked ") + error.code.description
-        return Report(pause: pause, summary: trackers[queue].episodes.start.failed(because: kind, now: now))
+        if error != nil { endDeliveryWaits(failedIn: queue, actions: &actions) }
+        return pause
     }
 
     /// A delivery returned, and its refused events are in the quarantine.
@@ -74,15 +72,8 @@ extension DispatchState {
             fail(Lifecycle.Failure(queue: queue, error: reason, isOfStart: false), now: now, actions: &actions)
             return Report(pause: nil, settledSequence: trackers[queue].settledSequence)
         }
-        guard pause == nil else {
-            let kind = settlement.retryReason?.code.description ?? ""
-            return Report(pause: pause, summary: trackers[queue].episodes.delivery.failed(because: kind, now: now))
-        }
-        return Report(
-            pause: nil,
-            summary: trackers[queue].episodes.delivery.ended(now: now),
-            settledSequence: settledSequence(of: queue)
-        )
+        guard pause == nil else { return Report(pause: pause) }
+        return Report(pause: nil, settledSequence: settledSequence(of: queue))
     }
 
     /// A queue has settled events: ends the waits for them.

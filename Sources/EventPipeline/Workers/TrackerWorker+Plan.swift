@@ -34,10 +34,7 @@ extension TrackerWorker {
 
     /// Logs that the new plan does not send events to the tracker that it was to get.
     func noteLeftOut(_ count: Int) {
-        guard count > 0 else { return }
-        let now = pipeline.clock.now()
-        let summary = pipeline.decide { state, _ in state.trackers[queue].episodes.exclusion.failed(count, now: now) }
-        if let summary { pipeline.log.leftOut(summary.count, tracker: tracker.name) }
+        if count > 0 { pipeline.log.leftOut(count, tracker: tracker.name) }
     }
 
     /// The plan in use, for which the tracker is started first if the plan was replaced while a delivery was being retried.

@@ -75,7 +75,7 @@ struct TrackerWorker: Sendable {
         }
         let now = pipeline.clock.now()
         let jitter = failure == nil ? 0 : pipeline.jitter()
-        let (report, isFirst) = pipeline.decide { state, actions in
+        let (pause, isFirst) = pipeline.decide { state, actions in
             if let resumption { state.resume(queue, from: resumption.sequence) }
             let isFirst = !state.trackers[queue].hasStarted
             return (
@@ -86,10 +86,9 @@ struct TrackerWorker: Sendable {
         if let failure {
             // The end of the pipeline cancels a start.
             if failure.code == .cancelled, Task.isCancelled { return }
-            pipeline.log.startFailed(tracker.name, failure, report)
-        } else if isFirst || report.summary != nil {
-            // A tracker that starts again because another process superseded it says so when it delivers again.
-            pipeline.log.started(tracker.name, after: report.summary)
+            pipeline.log.startFailed(tracker.name, failure, pause: pause)
+        } else {
+            pipeline.log.started(tracker.name, isFirst: isFirst)
         }
     }
 
@@ -153,16 +152,10 @@ struct TrackerWorker: Sendable {
             settlement = Settlement(of: delivery, outcome: outcome.retryingRefused(for: reason))
         }
         pipeline.metrics[queue].settled(settlement, after: pipeline.clock.now() - began)
-        if settlement.invalidPositions > 0 { noteInvalidPositions(settlement.invalidPositions) }
-        return settlement
-    }
-
-    private func noteInvalidPositions(_ count: Int) {
-        let now = pipeline.clock.now()
-        let summary = pipeline.decide { state, _ in
-            state.trackers[queue].episodes.invalidPositions.failed(count, now: now)
+        if settlement.invalidPositions > 0 {
+            pipeline.log.invalidPositions(settlement.invalidPositions, tracker: tracker.name)
         }
-        if let summary { pipeline.log.invalidPositions(summary.count, tracker: tracker.name) }
+        return settlement
     }
 
     /// Hands the tracker what it may see of the events.
@@ -213,12 +206,10 @@ struct TrackerWorker: Sendable {
                     "The quarantine does not store data that is no longer an event. \(error.message)"
                 )
             }
-            let now = pipeline.clock.now()
-            let (reading, settled, failures) = pipeline.decide { state, actions in
-                let (reading, settled) = state.journalRead(part, of: queue, actions: &actions)
-                return (reading, settled, state.trackers[queue].episodes.reading.ended(now: now))
+            let (reading, settled) = pipeline.decide { state, actions in
+                state.journalRead(part, of: queue, actions: &actions)
             }
-            if let failures { pipeline.log.journalRead(for: tracker.name, after: failures) }
+            pipeline.log.journalRead(for: tracker.name)
             pipeline.metrics[queue].read(reading)
             noteLeftOut(reading.leftOut)
             await moveCursor(to: settled)
@@ -229,13 +220,8 @@ struct TrackerWorker: Sendable {
         } catch {
             let now = pipeline.clock.now()
             let jitter = pipeline.jitter()
-            let (pause, failures) = pipeline.decide { state, _ in
-                (
-                    state.journalNotRead(of: queue, now: now, jitter: jitter),
-                    state.trackers[queue].episodes.reading.failed(because: error.code.rawValue, now: now)
-                )
-            }
-            if let failures { pipeline.log.journalNotRead(error, tracker: tracker.name, pause: pause, failures) }
+            let pause = pipeline.decide { state, _ in state.journalNotRead(of: queue, now: now, jitter: jitter) }
+            pipeline.log.journalNotRead(error, tracker: tracker.name, pause: pause)
         }
     }
 
@@ -244,13 +230,10 @@ struct TrackerWorker: Sendable {
     }
 
     private func logReport(_ report: DispatchState.Report, _ settlement: Settlement) {
-        guard let summary = report.summary else { return }
-        if let pause = report.pause, let reason = settlement.retryReason {
-            let events = settlement.retry?.count ?? 0
-            pipeline.log.retries(tracker.name, reason, events: events, pause: pause, summary)
-        } else {
-            pipeline.log.recovered(tracker.name, after: summary)
-        }
+        guard let reason = settlement.retryReason else { return pipeline.log.delivered(tracker.name) }
+        // Without a pause, the error has ended the pipeline, which reports it.
+        guard let pause = report.pause else { return }
+        pipeline.log.retries(tracker.name, reason, events: settlement.retry?.count ?? 0, pause: pause)
     }
 
     /// Stores what was refused, before it counts as settled.
@@ -272,11 +255,7 @@ struct TrackerWorker: Sendable {
             }
             pipeline.quarantine.markLost(refusals.count, error)
         }
-        let now = pipeline.clock.now()
-        let summary = pipeline.decide { state, _ in
-            state.trackers[queue].episodes.refusal.failed(refusals.count, now: now)
-        }
-        if let summary { pipeline.log.refused(summary.count, tracker: tracker.name) }
+        pipeline.log.refused(refusals.count, tracker: tracker.name)
         return nil
     }
 }

@@ -166,7 +166,6 @@ struct DropPolicyTests {
         harness.submit(8, "A")
         #expect(harness.submit(3, "A") == .acknowledged)
         #expect(harness.actions.drops.map(\.events) == [3])
-        #expect(harness.actions.drops.map(\.notice) == [3])
         let statistics = harness.state.statistics(now: harness.now).trackers[alpha]
         #expect(statistics.enqueued == 11)
         #expect(statistics.dropped == 3)
@@ -198,19 +197,6 @@ struct DropPolicyTests {
         harness.submit(7, "A")
         #expect(harness.state.statistics(now: harness.now).trackers[alpha].dropped == 7)
         #expect(harness.state.statistics(now: harness.now).trackers[alpha].pendingEvents == 6)
-    }
-
-    @Test("a queue that drops all the time logs it at once and then every minute")
-    func sparseNotices() {
-        let harness = DispatchStateHarness(.small(capacityInEvents: 1, fullPolicy: .dropNewest))
-        harness.submit(1, "A")
-        var notices: [Int?] = []
-        for _ in 0..<4 {
-            harness.submit(1, "A")
-            notices += harness.actions.drops.map(\.notice)
-            harness.now += .seconds(30)
-        }
-        #expect(notices == [1, nil, 2, nil])
     }
 
     @Test("a full queue that drops events does not delay a batch that is also for another queue")

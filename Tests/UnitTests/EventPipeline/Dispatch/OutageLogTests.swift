@@ -1,4 +1,5 @@
 import EventPipeline
+import EventQuarantine
 import EventValidation
 import PipelineTestSupport
 import SluiceTesting
@@ -52,6 +53,27 @@ struct OutageLogTests {
         let starts = log.all.filter { $0.hasPrefix("The tracker has started.") }
         let seconds = Self.pauses.reduce(.zero, +) / .seconds(1)
         #expect(starts == ["The tracker has started. failures=20 seconds=\(seconds) tracker=alpha"])
+    }
+
+    @Test("a queue that drops all the time is one line at once, and then a line each minute")
+    func drops() async throws {
+        let (log, clock) = (RecordingLog(), ManualClock())
+        let pipeline = try Pipeline(
+            catalog: PipelineHarness.catalog,
+            trackers: [StartingTracker()],
+            configuration: .init(queue: .init(capacityInEvents: 1, fullPolicy: .dropNewest)),
+            quarantine: .discarding(logger: log.logger),
+            logger: log.logger,
+            clock: clock,
+            jitter: { 1 }
+        )
+        try await pipeline.submit(PipelineHarness.batch("A", 0..<1))
+        for number in 1...4 {
+            try await pipeline.submit(PipelineHarness.batch("A", number..<number + 1))
+            clock.advance(by: .seconds(30))
+        }
+        let lines = log.all.filter { $0.hasPrefix("The tracker's queue is full") }
+        #expect(lines.map { $0.contains("events=1 ") ? 1 : $0.contains("events=2 ") ? 2 : 0 } == [1, 2])
     }
 
     @Test("a reason that only somebody can remove is logged at once, although others were logged before")

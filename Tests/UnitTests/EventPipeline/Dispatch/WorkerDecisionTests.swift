@@ -151,10 +151,10 @@ struct WorkerDecisionTests {
         let harness = DispatchStateHarness(.small())
         _ = harness.state.run()
         #expect(harness.step(alpha).isStart)
-        let report = harness.act { state, actions in
+        let pause = harness.act { state, actions in
             state.startReturned(of: alpha, error: failure(), now: .zero, jitter: 0, actions: &actions)
         }
-        #expect(report.pause == .milliseconds(50))
+        #expect(pause == .milliseconds(50))
         #expect(harness.submit(3, "A") == .acknowledged)
         #expect(harness.step(alpha).timer == .milliseconds(50))
         harness.now = .milliseconds(50)
@@ -172,7 +172,7 @@ struct WorkerDecisionTests {
         for attempt in 1...3 {
             harness.now += .seconds(30)
             #expect(harness.step(alpha).isStart)
-            let report = harness.act { state, actions in
+            let pause = harness.act { state, actions in
                 state.startReturned(
                     of: alpha,
                     error: failure(),
@@ -181,7 +181,7 @@ struct WorkerDecisionTests {
                     actions: &actions
                 )
             }
-            #expect((report.pause == nil) == (attempt == 3))
+            #expect((pause == nil) == (attempt == 3))
             #expect((harness.state.failure == nil) == (attempt < 3))
         }
         #expect(harness.state.failure?.queue == alpha)
@@ -220,7 +220,7 @@ struct WorkerDecisionTests {
             #expect(harness.step(alpha).isStart)
             return harness.act { state, actions in
                 state.startReturned(of: alpha, error: error, now: harness.now, jitter: 0, actions: &actions)
-            }.pause
+            }
         }
         harness.start()
         if isSuperseded {
