@@ -6,23 +6,6 @@ import TrackerKit
 ///
 /// It has a thread of its own, because both calls block. The pipeline decides what is committed when.
 actor JournalCommitter {
-    /// The committer's connection to the pipeline.
-    struct Desk: Sendable {
-        /// Begins the next commit; returns its batches, none if none wait, and `nil` if no more will come.
-        let take: @Sendable () -> [RoutedBatch]?
-        /// Suspends until batches may wait.
-        let wait: @Sendable () async -> Void
-        /// Called with the result of a commit: the number of its first event, or why nothing was committed.
-        let ended: @Sendable ([RoutedBatch], Result<UInt64, JournalError>) -> Void
-        /// Returns the number of the oldest event that a tracker still needs.
-        let needed: @Sendable () -> UInt64
-        /// Called with the segments that were removed.
-        let retired: @Sendable (Result<[Segment], JournalError>) -> Void
-        /// Called if the journal's last segment could not be ended, so that its last events may not be synced.
-        let notEnded: @Sendable (JournalError) -> Void
-        let watch: DiskWatch
-    }
-
     /// The minimum age at which a segment is ended for its age: each segment is a file.
     private static let minimumSegmentAge = Duration.seconds(60)
 
@@ -51,23 +34,23 @@ actor JournalCommitter {
     }
 
     /// Commits until no more batches will come, and then ends the journal's last segment.
-    func run(_ desk: Desk) async {
-        while let batches = desk.take() {
+    func run(for pipeline: CommittingPipeline) async {
+        while let batches = pipeline.beginCommit() {
             guard !batches.isEmpty else {
-                await desk.wait()
+                await pipeline.waitForBatches()
                 continue
             }
             let outcome = commit(batches)
-            desk.ended(batches, outcome)
-            writer?.releaseMemory(needed: desk.needed)
-            let hasLooked = retire(after: outcome, desk)
+            pipeline.commitEnded(batches, outcome)
+            writer?.releaseMemory(needed: pipeline.neededSequence)
+            let hasLooked = retire(after: outcome, pipeline)
             // Lets a sync that is due and retention run in between.
             if hasLooked || isTimed { await Task.yield() }
         }
         do throws(JournalError) {
-            try desk.watch { () throws(JournalError) in try writer.take()?.close(now: now()) }
+            try pipeline.diskWatch { () throws(JournalError) in try writer.take()?.close(now: now()) }
         } catch {
-            desk.notEnded(error)
+            pipeline.journalNotEnded(error)
         }
     }
 
@@ -111,16 +94,16 @@ actor JournalCommitter {
     }
 
     /// Removes finished segments if a new segment was begun or there is no room; returns whether it checked.
-    private func retire(after commit: Result<UInt64, JournalError>, _ desk: Desk) -> Bool {
+    private func retire(after commit: Result<UInt64, JournalError>, _ pipeline: CommittingPipeline) -> Bool {
         var lacksRoom = false
         if case .failure(let error) = commit { lacksRoom = error.code == .full || error.code == .unwritable }
         let segments = journal.position.segments.count
         guard segments != lastSegments || lacksRoom else { return false }
         var outcome = Result<[Segment], JournalError>.success([])
         do throws(JournalError) {
-            let needed = desk.needed()
+            let needed = pipeline.neededSequence()
             outcome = .success(
-                try desk.watch { () throws(JournalError) in
+                try pipeline.diskWatch { () throws(JournalError) in
                     try journal.retire(before: needed, now: now(), makesRoom: lacksRoom)
                 }
             )
@@ -128,7 +111,7 @@ actor JournalCommitter {
             outcome = .failure(error)
         }
         lastSegments = journal.position.segments.count
-        desk.retired(outcome)
+        pipeline.segmentsRemoved(outcome)
         return true
     }
 
