@@ -56,16 +56,20 @@ for package in $packages; do
     status=1
 done
 
-# The program starts in a root that has nothing but its libraries.
+# The program starts in a root that has nothing but its libraries, and /proc, from which it reads its arguments.
 root=$folder/root
-mkdir "$root"
+mkdir -p "$root/proc"
 install "$command" "$root/sluice"
 for library in $(ldd "$command" | grep -oE '/[^ ]+'); do cp -L --parents "$library" "$root"; done
-enter=(chroot)
-if [[ $(id -u) != 0 ]]; then enter=(unshare --map-root-user chroot); fi
-"${enter[@]}" "$root" /sluice --version
-"${enter[@]}" "$root" /sluice init /shop >/dev/null
-"${enter[@]}" "$root" /sluice lint /shop/events
+namespace=(unshare --mount)
+if [[ $(id -u) != 0 ]]; then namespace+=(--map-root-user); fi
+# shellcheck disable=SC2016
+"${namespace[@]}" bash -euo pipefail -c '
+    mount --rbind /proc "$1/proc"
+    chroot "$1" /sluice init /shop >/dev/null
+    chroot "$1" /sluice lint /shop/events
+' - "$root"
+[[ -f $root/shop/sluice.yaml ]]
 echo "The program has $(($(stat -c %s "$command") >> 20)) MiB, and starts in a root that has only its libraries."
 
 [ $status -ne 0 ] || echo "The image has all files for the build, and the libraries that the command needs:" $packages
