@@ -328,6 +328,11 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            // What `sluice init` writes.
+            resources: [
+                .embedInCode("Init/Resources/orders.plist"), .embedInCode("Init/Resources/segment.plist"),
+                .embedInCode("Init/Resources/sluice.yaml"),
             ]
         ),
         // What the generator has to write, compiled.

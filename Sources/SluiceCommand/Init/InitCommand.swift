@@ -39,20 +39,20 @@ struct InitCommand: ParsableCommand {
         }
         try FileTransaction.run { files in
             try files.createFolder(events)
-            try files.create(events + "/orders.plist", StarterPlan.plist.utf8)
-            if segment { try files.create(events + "/segment.plist", SegmentPlan.plist.utf8) }
-            try files.create(settings, StarterPlan.settings.utf8)
+            try files.create(events + "/orders.plist", PackageResources.orders_plist)
+            if segment { try files.create(events + "/segment.plist", PackageResources.segment_plist) }
+            try files.create(settings, PackageResources.sluice_yaml)
         }
         let more = segment ? "\(events)/segment.plist, " : ""
         try Terminal.print("Created \(events)/orders.plist, an example to edit, \(more)and \(settings). Next:\n")
         if folder != "." { try Terminal.print("    cd \(Self.quoted(folder))") }
-        try Terminal.print(TerminalText(escapingLinesOf: StarterPlan.nextSteps))
+        try Terminal.print(TerminalText(escapingLinesOf: Self.nextSteps))
     }
 
     private func addSegment(to events: String) throws {
         let file = events + "/segment.plist"
         guard !Self.exists(file) else { throw Terminal.failure("'\(file)' already exists; nothing was written.") }
-        try FileTransaction.run { try $0.create(file, SegmentPlan.plist.utf8) }
+        try FileTransaction.run { try $0.create(file, PackageResources.segment_plist) }
         try Terminal.print("Created \(file); 'sluice lint' checks it together with your other events.")
     }
 
@@ -74,4 +74,22 @@ struct InitCommand: ParsableCommand {
         }
         return isPlain ? path : "'" + path.replacingOccurrences(of: "'", with: #"'\''"#) + "'"
     }
+
+    /// The commands to run next, in the folder.
+    private static let nextSteps = """
+            sluice lint
+            sluice serve --config sluice.yaml
+
+        and in another terminal, send a valid event and an invalid one:
+
+            curl -s http://127.0.0.1:8080/v1/events --json '{"name": "Order Placed", "payload": {
+                "orderId": "0190a2b4-7c1e-7d3a-9f00-1234567890ab", "lines": [{"article": "teapot", "quantity": 1}],
+                "total": "19.90", "currency": "EUR"}}'
+            curl -s http://127.0.0.1:8080/v1/events --json '{"name": "Order Placed", "payload": {
+                "orderId": "soon", "lines": [], "currency": "EUR"}}'
+
+        Then add an event of your own:
+
+            sluice new-event "Order Cancelled" --owner checkout
+        """
 }
