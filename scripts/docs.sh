@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation of every module that has a catalog, and merges it into one site. A warning is an error.
+# Builds the documentation of every module that has a catalog, and merges it into one site. A warning is an error, and so is a public
+# declaration of the latest release that is missing or has changed.
 #
 # To read it: python3 -m http.server -d .run/docs/Sluice.doccarchive 8000, and http://localhost:8000/documentation
 set -euo pipefail
@@ -83,6 +84,6 @@ for catalog in Sources/*/*.docc; do
     { convert "$module" && require_order "$module"; } || failed=1
 done
 ((failed == 0)) || exit 1
-scripts/lib/api.py "$out/symbols" api/0.1.0.txt
+scripts/lib/api.py "$out/symbols" api/*.txt
 docc merge "$out"/modules/*.doccarchive --output-path "$out/Sluice.doccarchive" --synthesized-landing-page-name Sluice
 echo "The documentation is in $out/Sluice.doccarchive."

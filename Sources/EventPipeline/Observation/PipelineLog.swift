@@ -24,12 +24,12 @@ final class PipelineLog: Sendable {
         /// Events of a tracker are parked.
         case parking
         /// A new plan does not send events to the tracker that it was to get.
-        case exclusion
+        case leftOut
         /// A tracker's full queue drops events.
         case drop
         /// The journal's retention removes events that a tracker has not received.
         case loss
-        /// The same, for trackers that are not configured.
+        /// The journal's retention removes events that trackers which are not configured have not received.
         case abandonedLoss
         /// A tracker names positions that its delivery does not have.
         case invalidPositions
@@ -68,10 +68,9 @@ final class PipelineLog: Sendable {
         count: Int = 1,
         because reason: String = ""
     ) -> FailureEpisode.Summary? {
-        let now = clock.now()
-        return episodes.withLock {
+        episodes.withLock {
             $0[Subject(failing: failing, tracker: tracker), default: FailureEpisode()]
-                .failed(count, because: reason, now: now)
+                .failed(count, because: reason, now: clock.now())
         }
     }
 
@@ -153,7 +152,7 @@ final class PipelineLog: Sendable {
     }
 
     func leftOut(_ events: Int, tracker: String) {
-        guard let summary = failed(.exclusion, of: tracker, count: events) else { return }
+        guard let summary = failed(.leftOut, of: tracker, count: events) else { return }
         logger.warning(
             """
             The new plan no longer sends these events to the tracker, so it skips them; trackers that have already read past \
@@ -178,11 +177,11 @@ final class PipelineLog: Sendable {
         )
     }
 
-    func dropped(_ events: Int, tracker: String, policy: FullPolicy) {
+    func dropped(_ events: Int, tracker: String, policy: @autoclosure () -> FullPolicy) {
         guard let summary = failed(.drop, of: tracker, count: events) else { return }
         logger.warning(
             "The tracker's queue is full and drops events.",
-            metadata: [Self.tracker: "\(tracker)", Self.events: "\(summary.count)", "policy": "\(policy)"]
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(summary.count)", "policy": "\(policy())"]
         )
     }
 

@@ -82,7 +82,6 @@ struct TrackerWorker: Sendable {
                 state.startReturned(of: queue, error: failure, now: now, jitter: jitter, actions: &actions), isFirst
             )
         }
-        if resumption != nil { await findArrival() }
         if let failure {
             // The end of the pipeline cancels a start.
             if failure.code == .cancelled, Task.isCancelled { return }
@@ -90,6 +89,7 @@ struct TrackerWorker: Sendable {
         } else {
             pipeline.log.started(tracker.name, isFirst: isFirst)
         }
+        if resumption != nil { await findArrival() }
     }
 
     /// Asks a tracker that stores its own checkpoint for it, and moves the cursor there.

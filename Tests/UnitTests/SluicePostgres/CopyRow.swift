@@ -28,7 +28,8 @@ struct CopyRow {
 /// A value as PostgreSQL receives it.
 enum CopyValue: Equatable {
     case null
-    case text(String)
+    /// The bytes, because strings are equal whose bytes differ.
+    case text([UInt8])
     case integer(Int64)
     /// The bits, so that zeros differ by their signs.
     case double(UInt64)
@@ -50,8 +51,8 @@ enum CopyValue: Equatable {
         var reader = BigEndianReader(bytes[...])
         switch type {
         case .text:
-            guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else { return nil }
-            self = .text(text)
+            guard String(validating: bytes, as: UTF8.self) != nil, !bytes.contains(0) else { return nil }
+            self = .text(bytes)
             return
         case .jsonb:
             guard bytes.first == 1, case .value(let json) = ReferenceParser.parse(Array(bytes.dropFirst())) else {
@@ -92,7 +93,7 @@ enum CopyValue: Equatable {
     init?(of value: ReferenceJSON?, _ type: ColumnType) {
         switch (type, value) {
         case (_, nil), (_, .null): self = .null
-        case (.text, .string(let points)): self = .text(String(codePoints: points))
+        case (.text, .string(let points)): self = .text(Array(String(codePoints: points).utf8))
         case (.bigint, .number(let text)):
             guard let number = Int64(text) else { return nil }
             self = .integer(number)
