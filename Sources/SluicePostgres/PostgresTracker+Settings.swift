@@ -111,7 +111,7 @@ extension PostgresTracker: ConfigurableTracker {
         guard let connection = values.secret(.postgresURL, file: .postgresURLFile) else { return nil }
         postgres.name = name
         postgres.connection = connection.text
-        if let file = values.text(.passwordFile), !isPreceding(connection, in: values) {
+        if let file = values.text(.passwordFile), !hasPassword(connection, in: values) {
             let password = values.contents(of: .passwordFile, file)
             postgres.password = password.map { String(decoding: $0, as: UTF8.self) }
             postgres.readPassword = { String(decoding: try SecretFile.currentContents(of: file), as: UTF8.self) }
@@ -126,8 +126,8 @@ extension PostgresTracker: ConfigurableTracker {
         return postgres
     }
 
-    /// Whether a connection states a password and comes from a source with precedence over that of the file with the password.
-    private static func isPreceding(_ connection: Secret, in values: any SettingValues) -> Bool {
+    /// Whether the connection has a password that takes precedence over the one in the password file.
+    private static func hasPassword(_ connection: Secret, in values: any SettingValues) -> Bool {
         values.precedence(of: connection.key) > values.precedence(of: .passwordFile)
             && ConnectionParameters.stated(in: connection.text)?["password"]?.isEmpty == false
     }

@@ -84,7 +84,7 @@ package struct Settings: Sendable {
         hashKey = reader.hashKey()
     }
 
-    /// The same settings with these values above all others, of which only the pipeline's and the process's are read again.
+    /// The settings with these values in place of those from all sources; only `pipeline` and `process` are read again.
     ///
     /// - Throws: `SettingsError` if a setting cannot have its value.
     package func changing(_ values: [SettingName: SettingValue]) throws(SettingsError) -> Settings {

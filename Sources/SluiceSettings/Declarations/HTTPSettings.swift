@@ -156,8 +156,8 @@ enum HTTPSettings {
             "http.recordTraceparent",
             \.recordsTraceparent,
             """
-            Whether the traceparent of a request (W3C Trace Context) becomes `traceparent` in the context of each event that \
-            has none, and that of an event a header of its Kafka message.
+            Whether the `traceparent` header of a request (W3C Trace Context) is added to the context of each event that has \
+            none, and whether Kafka trackers send an event's `traceparent` as a message header.
             """
         ),
         Setting(.tlsCertificate),

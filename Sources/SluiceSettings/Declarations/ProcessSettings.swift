@@ -88,8 +88,8 @@ extension ProcessSettings {
             "quarantine.capacityInBytes",
             \.quarantineCapacityInBytes,
             """
-            The maximum size, in bytes, of the events that one process keeps in the quarantine: a quarter for rejected events \
-            of senders, of which the oldest are removed, and the rest for events that trackers did not accept.
+            The maximum size, in bytes, of the events that one process keeps in the quarantine. A quarter is for events that \
+            were rejected on arrival; when it is full, the oldest are removed. The rest is for events that trackers did not accept.
             """
         ),
         .duration(

@@ -89,7 +89,7 @@ struct ConnectionStateTests {
         return state
     }
 
-    /// The name of an action; that of a failure is its code.
+    /// The name of an action, or the code of a failure.
     private static func name(_ action: ConnectionState.Action?) -> String? {
         guard let action else { return nil }
         if case .fail(let failure, let isLast) = action { return failure.code.rawValue + (isLast ? ", last" : "") }

@@ -97,7 +97,7 @@ struct SettingSourceTests {
         }
     }
 
-    @Test("the password in a connection counts if its source has precedence over that of postgres.passwordFile")
+    @Test("a password in the connection overrides the password file only if its source has higher precedence")
     func passwordFile() throws {
         // A file that is not used is not read either.
         let folder = try SettingsFolder("postgres: { url: 'postgres://u:geheim@a/b', passwordFile: none }")
