@@ -14,7 +14,8 @@ source scripts/lib/tests.sh
 if [[ $(uname -s) == Linux ]]; then
     processes=3
     program=$(swift build --show-bin-path)/sluicePackageTests.xctest
-    run_tests() { "$program" --testing-library swift-testing --no-parallel "$@"; }
+    # The limit ends a test that never returns, so that the others are reported, and it is named.
+    run_tests() { timeout --kill-after=10 1200 "$program" --testing-library swift-testing --no-parallel "$@"; }
 else
     processes=1
     run_tests() { swift test --skip-build --no-parallel "$@"; }
@@ -70,6 +71,9 @@ for ((group = 1; group <= groups && group <= number; group++)); do
     failed=1
     printf '\nWhat failed in %s:\n' ".run/integration/$group.log" >&2
     grep -aE '^✘ Test .* recorded an issue|Fatal error|unexpected signal' "$out/$group.log" >&2 || tail -n 5 "$out/$group.log" >&2
+    # One test runs at a time, so at most the last one has not ended.
+    last=$(grep -aE '^[^ ]+ Test .* (started\.$|(passed|failed) after)' "$out/$group.log" | grep -v 'Test run with' | tail -n 1)
+    if [[ $last == *started. ]]; then echo "This test did not end: $last" >&2; fi
 done
 python3 scripts/lib/durations.py "$out"
 # A filter that matches nothing is no error of the program.

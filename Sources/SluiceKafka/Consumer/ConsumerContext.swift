@@ -46,7 +46,9 @@ final class ConsumerContext {
         _ partitions: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
     ) {
         if isClosing {
-            client.giveBackPartitions()
+            client.giveBackPartitions(
+                answering: code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS ? .assignment : .revocation
+            )
             return
         }
         guard code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS else {
@@ -60,15 +62,23 @@ final class ConsumerContext {
     }
 }
 
+/// A change of the assignment that the client waits to have answered.
+enum RebalanceKind {
+    case assignment
+    case revocation
+}
+
 extension OpaquePointer {
-    /// Answers whichever change of the assignment the client waits for, with no partitions.
+    /// Answers a change of the assignment with no partitions; does no harm if the client waits for no answer.
     ///
     /// Until it has its answer, it takes no part in a rebalance, and cannot leave the group.
-    func giveBackPartitions() {
-        let none = rd_kafka_topic_partition_list_new(0)
-        defer { rd_kafka_topic_partition_list_destroy(none) }
-        // Only a list answers an assignment, and only its absence a revocation.
-        rd_kafka_assign(self, none)
-        rd_kafka_assign(self, nil)
+    func giveBackPartitions(answering kind: RebalanceKind) {
+        switch kind {
+        case .assignment:
+            let none = rd_kafka_topic_partition_list_new(0)
+            defer { rd_kafka_topic_partition_list_destroy(none) }
+            rd_kafka_assign(self, none)
+        case .revocation: rd_kafka_assign(self, nil)
+        }
     }
 }

@@ -172,7 +172,8 @@ package final class KafkaConsumer {
     /// Gives all partitions back, those included that the group has just assigned and that were not taken over.
     package func unassign() {
         releaseQueues()
-        client.handle.giveBackPartitions()
+        client.handle.giveBackPartitions(answering: .assignment)
+        client.handle.giveBackPartitions(answering: .revocation)
     }
 
     private func releaseQueues() {
@@ -290,13 +291,20 @@ package final class KafkaConsumer {
     package func close() {
         context.isClosing = true
         unassign()
+        // Changes that have been answered, but not been read.
+        while let message = rd_kafka_consumer_poll(client.handle, 0) { rd_kafka_message_destroy(message) }
         if let failure = rd_kafka_consumer_close_queue(client.handle, groupQueue) { rd_kafka_error_destroy(failure) }
         let clock = ContinuousClock()
         let deadline = clock.now + Self.closingTime
         while rd_kafka_consumer_closed(client.handle) == 0 {
             guard clock.now < deadline else { return }
             guard let event = rd_kafka_queue_poll(groupQueue, 50) else { continue }
-            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE { client.handle.giveBackPartitions() }
+            // One answer to each change, and none to what was answered before: the client waits for an answer, and then may end its part
+            // in the group, which drops further ones, whose calls would never return.
+            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE {
+                let isAssignment = rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS
+                client.handle.giveBackPartitions(answering: isAssignment ? .assignment : .revocation)
+            }
             rd_kafka_event_destroy(event)
         }
         for queue in [groupQueue, commits] {

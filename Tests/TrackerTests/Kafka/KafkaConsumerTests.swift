@@ -22,16 +22,21 @@ import TrackerKit
         first.unassign()
         let second = try subscribed(wakeup)
         defer { second.close() }
-        _ = try await event(of: first) { if case .revoked = $0 { true } else { false } }
-        first.unassign()
-        var shares: [[Int32]] = []
-        for consumer in [first, second] {
-            let event = try await event(of: consumer) { if case .assigned = $0 { true } else { false } }
-            guard case .assigned(let partitions) = event else { continue }
-            shares.append(partitions)
+        // On a busy machine a member may lose its session, and join again.
+        var shares: [Set<Int32>] = [[], []]
+        while shares != [[0], [1]] && shares != [[1], [0]] {
+            try Task.checkCancellation()
+            for (index, consumer) in [first, second].enumerated() {
+                switch consumer.poll() {
+                case .assigned(let partitions): shares[index] = Set(partitions)
+                case .revoked, .lost: shares[index] = []
+                default: continue
+                }
+                consumer.unassign()
+            }
+            wakeup.wait(milliseconds: 50)
+            await Task.yield()
         }
-        #expect(shares.allSatisfy { $0.count == 1 })
-        #expect(Set(shares.joined()) == [0, 1])
     }
 
     @Test("a consumer that is closed before it takes an assignment over leaves its group and is freed")
@@ -48,11 +53,26 @@ import TrackerKit
         #expect(kept == nil)
     }
 
-    private func subscribed(_ wakeup: Wakeup) throws -> KafkaConsumer {
+    /// The client ends its part in the group while it is closed, and then drops what it is asked without an answer.
+    @Test("a consumer is closed and freed although it has not been told of its assignment")
+    func closesUntold() throws {
+        // Whether the client is asked in the wrong moment is chance.
+        let members = try (0..<30).map { number in
+            let wakeup = try Wakeup()
+            return (consumer: try subscribed(wakeup, group: "g\(number)"), wakeup: wakeup)
+        }
+        for (consumer, wakeup) in members {
+            wakeup.wait(milliseconds: 60_000)
+            consumer.unsubscribe()
+            consumer.close()
+        }
+    }
+
+    private func subscribed(_ wakeup: Wakeup, group: String = "g") throws -> KafkaConsumer {
         let configuration = ConsumerConfiguration(
             brokers: cluster.bootstrapServers,
             topic: "t",
-            group: "g",
+            group: group,
             // The mock cluster takes a second less for each rebalance.
             properties: ["session.timeout.ms": "4000", "heartbeat.interval.ms": "400"]
         )
