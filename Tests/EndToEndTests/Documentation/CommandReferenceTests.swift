@@ -15,15 +15,19 @@ struct CommandReferenceTests {
         ]
     )
     func commands(path: String) async throws {
+        #expect(try await Self.rule.value.unknown(in: try RepositoryFile.text(path)) == [])
+    }
+
+    /// Made once, because each command's help is a process.
+    private static let rule = Task {
         let help = try await Sluice.output(of: ["--help"])
         let subcommands = CommandRule.subcommands(ofHelp: help)
         try #require(subcommands.contains("serve"))
-        let rule = CommandRule(
+        return CommandRule(
             targets: CommandRule.targets(ofMakefile: try RepositoryFile.text("Makefile")),
             subcommands: subcommands,
-            options: try await Self.options(of: [])
+            options: try await options(of: [])
         )
-        #expect(rule.unknown(in: try RepositoryFile.text(path)) == [])
     }
 
     /// The options of a command, and of its subcommands.
