@@ -52,14 +52,14 @@ struct NumberAgreementTests {
             "9223372036854775807", "9223372036854775808", "9223372036854775809", "18446744073709551615",
             "18446744073709551616", "18446744073709552000", "9007199254740992", "9007199254740993", "0", "1",
         ]
-        let lengths = Array(1...40) + [64, 100, 200, 300, 307, 308, 309, 310, 400, 999, 1000, 1001, 1990, 5000]
-        let whole = lengths.flatMap { length in
+        let lengths: [Int] = Array(1...40) + [64, 100, 200, 300, 307, 308, 309, 310, 400, 999, 1000, 1001, 1990, 5000]
+        let whole = lengths.flatMap { length -> [String] in
             [
                 "1" + String(repeating: "0", count: length - 1),
                 String(String(repeating: "123456789", count: length).prefix(length)),
             ]
         }
-        let exponents = [
+        let exponents: [Int] = [
             -100_000, -5000, -1001, -1000, -999, -400, -330, -324, -320, -308, -100, -68, -64, -20, -1, 0, 1, 18, 19,
             20, 63,
             64, 68, 100, 306, 307, 309, 400, 999, 1000, 5000, 100_000,
@@ -67,16 +67,20 @@ struct NumberAgreementTests {
         let coefficients = [
             "0", "1", "9", "1.5", "0.1", "123456789012345678", "1.2345678901234567890", "0.000", "2.50", "99.00",
         ]
-        let exponential = coefficients.flatMap { coefficient in
-            exponents.flatMap { [coefficient + "e\($0)", coefficient + "E\($0 < 0 ? "" : "+")\($0)"] }
+        let exponential = coefficients.flatMap { coefficient -> [String] in
+            exponents.flatMap { exponent -> [String] in
+                ["\(coefficient)e\(exponent)", "\(coefficient)E\(exponent < 0 ? "" : "+")\(exponent)"]
+            }
         }
-        let places = [1, 2, 6, 14, 15, 16, 17, 18, 30, 323, 324, 330, 998, 999, 1000, 1001].flatMap { count in
+        let places = [1, 2, 6, 14, 15, 16, 17, 18, 30, 323, 324, 330, 998, 999, 1000, 1001].flatMap {
+            count -> [String] in
             [
                 "0." + String(repeating: "0", count: count - 1) + "1", "1." + String(repeating: "3", count: count),
                 "12345678." + String(repeating: "0", count: count),
             ]
         }
-        let magnitudes = limits + limits.map { $0 + ".0" } + limits.map { $0 + ".5" } + whole + exponential + places
+        var magnitudes = limits + whole + exponential + places
+        magnitudes += limits.flatMap { ["\($0).0", "\($0).5"] }
         return magnitudes + magnitudes.map { "-" + $0 }
     }
 

@@ -68,17 +68,18 @@ struct RefusedRecordTests {
     @Test("refused records are listed, shown and counted, and exported byte for byte")
     func shown() async throws {
         let scene = try await scene()
-        let list = rows(try await quarantine("list", in: scene)).dropFirst()
-        #expect(
-            list.map { [$0[0]] + $0[2...] }.sorted { $0[0] < $1[0] } == [
-                ["shared/0-0", "Item Purchased", "out-of-range", "tracker:postgres", "kept"],
-                ["shared/0-1", "Item Purchased", "refused", "tracker:postgres", "kept"],
-                ["shared/0-2", "Unheard Of", "unknown-event", "tracker:postgres", "kept"],
-                ["shared/0-3", "-", "malformed-json", "tracker:postgres", "kept"],
-                ["shared/0-4", "-", "malformed-json", "tracker:postgres", "kept"],
-                ["shared/0-5", "-", "malformed-json", "tracker:postgres", "kept"],
-            ]
-        )
+        var list = rows(try await quarantine("list", in: scene)).dropFirst().sorted { $0[0] < $1[0] }
+        // The time of the record.
+        for index in list.indices { list[index].remove(at: 1) }
+        let expected: [[String]] = [
+            ["shared/0-0", "Item Purchased", "out-of-range", "tracker:postgres", "kept"],
+            ["shared/0-1", "Item Purchased", "refused", "tracker:postgres", "kept"],
+            ["shared/0-2", "Unheard Of", "unknown-event", "tracker:postgres", "kept"],
+            ["shared/0-3", "-", "malformed-json", "tracker:postgres", "kept"],
+            ["shared/0-4", "-", "malformed-json", "tracker:postgres", "kept"],
+            ["shared/0-5", "-", "malformed-json", "tracker:postgres", "kept"],
+        ]
+        #expect(list == expected)
         let shown = try await quarantine("show", "shared/0-2", in: scene)
         #expect(shown.output.contains { $0.contains(#""code" : "unknown-event""#) })
         #expect(shown.output.last == #"{"name":  "Unheard Of","payload":{"é":[1e2]}} "#)
