@@ -1,7 +1,7 @@
 import HeapModule
 import NIOCore
 
-/// A queue from which each sender's elements are taken in order, and of all senders that one's next which has used least.
+/// A queue that serves each sender's elements in order; of all senders, the one that has used the least goes next.
 ///
 /// What a turn cost is charged to the sender afterwards. A sender that had nothing in the queue for a while starts level with
 /// the others: it neither saves up time nor pays for time that nobody wanted. Each operation takes logarithmic time in the number

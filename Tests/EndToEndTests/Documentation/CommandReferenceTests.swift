@@ -7,10 +7,11 @@ struct CommandReferenceTests {
     @Test(
         "every command in the documents exists",
         arguments: [
-            "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "Documentation/Start/TrackingPlan.md",
+            "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "Benchmarks/README.md",
+            "Documentation/Start/TrackingPlan.md",
             "Documentation/Send/HTTP.md", "Documentation/Operate/Operations.md", "Documentation/Build/Library.md",
             "Documentation/Build/Tracker.md", "Documentation/Build/MigratingFromJustTrack.md",
-            "Documentation/Build/PlanChanges.md", "Documentation/Trust/Promises.md",
+            "Documentation/Build/PlanChanges.md", "Documentation/Build/Decisions.md", "Documentation/Trust/Promises.md",
             "Sources/Sluice/Sluice.docc/FromAnEmptyFolder.md",
         ]
     )
