@@ -400,6 +400,8 @@ let package = Package(
             path: "Tests/Snippets",
             swiftSettings: [.treatAllWarnings(as: .error)]
         ),
+        // The trait with which a test names the promises that it shows.
+        .target(name: "TestPromises", path: "Tests/UnitTests/Support/Promises"),
         // Generated plans and events for tests, and a second implementation of the check to compare the first with.
         .target(
             name: "TestCases",
@@ -542,7 +544,7 @@ let package = Package(
             dependencies: [
                 "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
                 "EventValidation", "PipelineTestSupport", "PlanReading", "PlanTools", "SluiceConsole", "SluiceKafka",
-                "SluicePostgres", "SluiceTesting", "TestSupport", "TrackerKit",
+                "SluicePostgres", "SluiceTesting", "TestPromises", "TestSupport", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -551,7 +553,7 @@ let package = Package(
             dependencies: [
                 "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
                 "EventValidation", "Gzip", "PlanReading", "PlanTools", "PipelineTestSupport", "SluiceHTTP",
-                "SluiceTesting", "TestSupport",
+                "SluiceTesting", "TestPromises", "TestSupport",
                 "TrackerKit",
                 // The tests run these programs, which are built into the same folder.
                 "ClientApp", "SluiceCommand", "TutorialShop", "event-codegen",
@@ -591,8 +593,12 @@ for target in package.targets where target.type != .system && target.type != .pl
 }
 
 extension Target {
-    /// The tests in the folder `Tests/UnitTests/FOLDER`, which need no server.
+    /// The tests in the folder `Tests/UnitTests/FOLDER`, which need no server; each can name promises.
     static func unitTests(_ folder: String, dependencies: [Dependency]) -> Target {
-        .testTarget(name: folder + "Tests", dependencies: dependencies, path: "Tests/UnitTests/" + folder)
+        .testTarget(
+            name: folder + "Tests",
+            dependencies: dependencies + ["TestPromises"],
+            path: "Tests/UnitTests/" + folder
+        )
     }
 }

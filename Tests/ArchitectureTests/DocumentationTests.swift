@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Everything that the documents refer to exists: files, tests and modules.
+/// Everything that the documents refer to exists: files and modules, and a test of each promise.
 @Suite struct DocumentationTests {
     @Test("every module that others can import has a page, which `make docs` builds")
     func pages() throws {
@@ -27,20 +27,57 @@ import Testing
         }
     }
 
-    @Test("every test that the page of promises names exists")
+    @Test("every promise has a test, every trait names a promise, and the page of their tests is up to date")
     func promises() throws {
-        let tests = Repository.swiftFiles(in: "Tests").map(\.text).joined()
-        let names = try Self.namesOfTests(in: Repository.text(of: "Documentation/Trust/Promises.md"))
-        #expect(names.count > 30)
-        let missing = names.filter { !tests.containsBytes("\"\($0)\"") }
-        #expect(missing == [], "no test has this name")
+        let matrix = PromiseMatrix(
+            page: try Repository.text(of: PromiseMatrix.page),
+            files: Repository.swiftFiles(in: "Tests/UnitTests", "Tests/TrackerTests", "Tests/EndToEndTests")
+        )
+        #expect(matrix.promises.count > 30)
+        #expect(matrix.findings == [])
+        // Set by scripts/promises.sh.
+        if ProcessInfo.processInfo.environment["SLUICE_WRITE_PROMISES"] != nil {
+            let page = Repository.root.appendingPathComponent(PromiseMatrix.pageOfTests)
+            try matrix.text.write(to: page, atomically: true, encoding: .utf8)
+        }
+        let isUpToDate = try Repository.text(of: PromiseMatrix.pageOfTests) == matrix.text
+        #expect(isUpToDate, "run scripts/promises.sh")
     }
 
-    /// The quoted names in the last column of a table.
-    private static func namesOfTests(in page: String) -> [Substring] {
-        page.split(separator: "\n").filter { $0.hasPrefix("|") }.flatMap { row in
-            (row.split(separator: "|").last ?? "").split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }
-                .map(\.element)
-        }
+    @Test("a promise without a test, an unknown promise and a misplaced trait are found")
+    func wrongPromises() {
+        let page = """
+            | promise | when | then |
+            |---|---|---|
+            | `shown` | a | b |
+            | `not-shown` | a | b |
+
+            """
+        let text = """
+            @Suite("A") struct ATests {
+                @Test("shows it", .promise("shown"))
+                func shows() {}
+
+                @Test(
+                    "shows too much",
+                    .promise("shown", "unknown"),
+                    arguments: [1]
+                )
+                func unknown(number: Int) {}
+
+                @Test("is misplaced", .timeLimit(.minutes(1)), .promise("not-shown"))
+                func misplaced() {}
+            }
+
+            """
+        let matrix = PromiseMatrix(page: page, files: [TextFile(path: "Tests/A/ATests.swift", text: text)])
+        let findings = [
+            "Documentation/Trust/Promises.md:0: no test has the trait .promise(\"not-shown\")",
+            "Tests/A/ATests.swift:5: Documentation/Trust/Promises.md has no promise 'unknown'",
+            "Tests/A/ATests.swift:0: write .promise directly after the test's name",
+        ]
+        #expect(matrix.findings.map(\.description) == findings)
+        let end = "\n## shown\n\n- A/ATests.swift: \"shows it\", \"shows too much\"\n\n## not-shown\n\n"
+        #expect(matrix.text.hasSuffix(end))
     }
 }

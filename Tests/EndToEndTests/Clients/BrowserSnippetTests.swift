@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import Testing
 
 /// `Clients/browser/sluice.js` in headless Chromium, on a page of another origin.
@@ -176,7 +177,10 @@ struct BrowserSnippetTests {
         #expect(try RepositoryFile.text("Clients/browser/sluice.js").utf8.count < 2048)
     }
 
-    @Test("events wait while the server is down, and arrive once it is back, on another page, each with one id")
+    @Test(
+        "events wait while the server is down, and arrive once it is back, on another page, each with one id",
+        .promise("client-queues")
+    )
     func outage() async throws {
         let scene = try await Scene()
         defer { kill(scene.site.processID, SIGKILL) }
@@ -190,7 +194,7 @@ struct BrowserSnippetTests {
         #expect(Set(events.map(\.userId)) == ["17850"])
     }
 
-    @Test("a page that is closed at once has sent its events")
+    @Test("a page that is closed at once has sent its events", .promise("client-queues"))
     func leaving() async throws {
         let scene = try await Scene()
         defer { kill(scene.site.processID, SIGKILL) }

@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -93,6 +94,7 @@ struct PythonClientTests {
 
     @Test(
         "a time has the moment that the program meant, however it and the SDK write it",
+        .promise("client-times"),
         arguments: ["segment", "rudderstack", "posthog", "posthog-v1"]
     )
     func times(vendor: String) async throws {
@@ -119,6 +121,7 @@ struct PythonClientTests {
 
     @Test(
         "every valid event that the SDK believes delivered is in PostgreSQL once, whatever happens on the way",
+        .promise("repeated-event"),
         arguments: ["segment", "rudderstack", "posthog", "posthog-v1"],
         ["plain", "gzip"]
     )

@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -54,7 +55,10 @@ struct SwiftClientTests {
         }
     }
 
-    @Test("an app that is killed offline and while it sends loses no event, and none arrives twice")
+    @Test(
+        "an app that is killed offline and while it sends loses no event, and none arrives twice",
+        .promise("client-queues")
+    )
     func killed() async throws {
         let scene = try await Scene()
         var queued: Set<String> = []
@@ -89,7 +93,7 @@ struct SwiftClientTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
-    @Test("a server that is killed while an app sends loses none of its events")
+    @Test("a server that is killed while an app sends loses none of its events", .promise("client-queues"))
     func serverKilled() async throws {
         let scene = try await Scene()
         var server = try await scene.serve()
@@ -129,7 +133,7 @@ struct SwiftClientTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
-    @Test("an event that the server rejects is reported, and the others arrive")
+    @Test("an event that the server rejects is reported, and the others arrive", .promise("client-queues"))
     func rejected() async throws {
         let scene = try await Scene()
         let server = try await scene.serve()

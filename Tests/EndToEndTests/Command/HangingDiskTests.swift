@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import TestPromises
 import Testing
 
 /// `sluice serve` on a disk whose `fdatasync` never returns.
@@ -53,7 +54,8 @@ struct HangingDiskTests {
     }
 
     @Test(
-        "a request whose commit is being written is answered with 504, later ones with 503 at once, until the disk responds"
+        "a request whose commit is being written is answered with 504, later ones with 503 at once, until the disk responds",
+        .promise("hanging-disk")
     )
     func goesOn() async throws {
         let folder = try TestFolder()
@@ -80,7 +82,10 @@ struct HangingDiskTests {
         #expect(delivered == [ids[0], ids[1], ids[3]])
     }
 
-    @Test("SIGTERM still ends the process, with exit status 1 and an error that says what is unknown")
+    @Test(
+        "SIGTERM still ends the process, with exit status 1 and an error that says what is unknown",
+        .promise("hanging-disk-at-shutdown")
+    )
     func terminates() async throws {
         let folder = try TestFolder()
         let disk = try await HangingCall(.fdatasync, in: folder)

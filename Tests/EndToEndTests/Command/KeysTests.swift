@@ -1,12 +1,13 @@
 import EventModel
 import Foundation
+import TestPromises
 import Testing
 
 @Suite("sluice keys", .timeLimit(.minutes(5)))
 struct KeysTests {
     private static let event = #"{"name":"Order Completed","payload":{"total":1}}"#
 
-    @Test("a running server takes a new key, a new value and a revocation without a restart")
+    @Test("a running server takes a new key, a new value and a revocation without a restart", .promise("key-changes"))
     func lifeOfAKey() async throws {
         let folder = try TestFolder()
         let server = try await ServingSluice.start(in: folder)
@@ -90,7 +91,7 @@ struct KeysTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path("keys.json"))) == before)
     }
 
-    @Test("an event that a key may not send is replayed from the quarantine only on request")
+    @Test("an event that a key may not send is replayed from the quarantine only on request", .promise("key-limits"))
     func forbiddenEvent() async throws {
         let folder = try TestFolder()
         let key = try await Self.sluice(["keys", "new", "web", "--allow", "Item Returned"], folder)

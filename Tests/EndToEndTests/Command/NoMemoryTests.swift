@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import TestPromises
 import Testing
 
 /// Events for which the process gets no memory are not rejected, because nothing is wrong with them.
@@ -12,7 +13,10 @@ struct NoMemoryTests {
     private let large =
         #"{"name":"Sold","payload":{"quantity":1,"note":""# + String(repeating: "x", count: 1_040_000) + #""}}"#
 
-    @Test("serve answers 503 to an event that it has no memory to parse, and accepts it once there is memory again")
+    @Test(
+        "serve answers 503 to an event that it has no memory to parse, and accepts it once there is memory again",
+        .promise("memory-limits")
+    )
     func serve() async throws {
         let folder = try TestFolder()
         let plan = try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
@@ -34,7 +38,8 @@ struct NoMemoryTests {
     }
 
     @Test(
-        "serve answers 503 to a body that it has no memory to inflate, and accepts it once there is memory again"
+        "serve answers 503 to a body that it has no memory to inflate, and accepts it once there is memory again",
+        .promise("memory-limits")
     )
     func gzip() async throws {
         let folder = try TestFolder()

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import TestPromises
 import Testing
 
 /// The limits on open files that a server inherits.
@@ -14,7 +15,10 @@ struct OpenFilesTests {
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test("serve raises the soft limit to the hard limit, and derives its limit on connections from it")
+    @Test(
+        "serve raises the soft limit to the hard limit, and derives its limit on connections from it",
+        .promise("memory-limits")
+    )
     func raised() async throws {
         let folder = try TestFolder()
         let program = try SluiceProcess.executable().path

@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import Testing
 
 /// What `serve` does if one of its ports is taken, with real processes.
@@ -13,7 +14,10 @@ struct PortsTests {
         let words: [String]
     }
 
-    @Test("if any of them is taken, none answers, and one error names it and says what to set")
+    @Test(
+        "if any of them is taken, none answers, and one error names it and says what to set",
+        .promise("already-in-use")
+    )
     func taken() async throws {
         let folder = try TestFolder()
         let certificate = try await TestCertificate("server", in: folder)

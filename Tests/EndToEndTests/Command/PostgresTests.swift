@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -57,7 +58,8 @@ struct PostgresTests {
     }
 
     @Test(
-        "a file that was rotated, compressed or has grown adds only its new lines, and another day's file all of its own"
+        "a file that was rotated, compressed or has grown adds only its new lines, and another day's file all of its own",
+        .promise("derived-ids")
     )
     func rotated() async throws {
         let folder = try TestFolder()
@@ -117,7 +119,11 @@ struct PostgresTests {
         #expect(refused.errors.joined().contains(sentence))
     }
 
-    @Test("a replay whose destination cannot start exits with 1 and the reason", arguments: [true, false])
+    @Test(
+        "a replay whose destination cannot start exits with 1 and the reason",
+        .promise("bounded-attempts"),
+        arguments: [true, false]
+    )
     func unpreparedReplay(isReachable: Bool) async throws {
         let folder = try TestFolder()
         let url = isReachable ? try await PrivatePostgres.shared().makeDatabase().url : "postgres://127.0.0.1:1/none"
@@ -144,7 +150,10 @@ struct PostgresTests {
         return "twenty.ndjson"
     }
 
-    @Test("a replay to a missing table, even from the quarantine, exits with 1 and names the table")
+    @Test(
+        "a replay to a missing table, even from the quarantine, exits with 1 and names the table",
+        .promise("bounded-attempts")
+    )
     func missingTable() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -166,7 +175,10 @@ struct PostgresTests {
         #expect(try await database.run("select count(*) from analytics.item_returned") == ["10"])
     }
 
-    @Test("a replay whose deliveries make no progress exits with 1 and the tracker's reason")
+    @Test(
+        "a replay whose deliveries make no progress exits with 1 and the tracker's reason",
+        .promise("bounded-attempts")
+    )
     func brokenDeliveries() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -219,7 +231,7 @@ struct PostgresTests {
         #expect(table.output.contains { $0.wholeMatch(of: #/ *parked +10/#) != nil }, "\(table.output)")
     }
 
-    @Test("with --strict-trackers, serve exits with 1 if a table is missing")
+    @Test("with --strict-trackers, serve exits with 1 if a table is missing", .promise("bounded-attempts"))
     func strictTables() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -235,7 +247,11 @@ struct PostgresTests {
         #expect(Self.failure(of: run)?.contains("\"lost\"") == true, "\(run.errors)")
     }
 
-    @Test("with --strict-trackers, serve exits with 1 at the first failed start", arguments: [true, false])
+    @Test(
+        "with --strict-trackers, serve exits with 1 at the first failed start",
+        .promise("bounded-attempts"),
+        arguments: [true, false]
+    )
     func strictTrackers(isReachable: Bool) async throws {
         let folder = try TestFolder()
         let url = isReachable ? try await PrivatePostgres.shared().makeDatabase().url : "postgres://127.0.0.1:1/none"
@@ -252,7 +268,10 @@ struct PostgresTests {
     /// The line that says why a command ends; servers that end meanwhile may log later.
     private static func failure(of run: Finished) -> String? { run.errors.last { $0.hasPrefix("Error: ") } }
 
-    @Test("a destination without tables does not prevent senders from sending, and gets everything once it has them")
+    @Test(
+        "a destination without tables does not prevent senders from sending, and gets everything once it has them",
+        .promise("unavailable-at-start")
+    )
     func unprepared() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()

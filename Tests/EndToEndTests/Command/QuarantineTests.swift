@@ -5,6 +5,7 @@ import EventValidation
 import Foundation
 import Logging
 import PlanReading
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -112,6 +113,7 @@ struct QuarantineTests {
 
     @Test(
         "a sender's text is escaped wherever it is printed, so that it cannot control a terminal",
+        .promise("terminal-escapes"),
         arguments: [
             ["quarantine", "list"], ["quarantine", "list", "--json"], ["quarantine", "stats"],
             ["quarantine", "stats", "--json"],
@@ -136,6 +138,7 @@ struct QuarantineTests {
 
     @Test(
         "the bytes of events are escaped for a terminal, and unchanged in a pipe",
+        .promise("terminal-escapes"),
         arguments: [
             ["quarantine", "export"], ["quarantine", "show", "verdicts/0-0", "--original"], ["journal", "cat"],
         ]
@@ -161,7 +164,10 @@ struct QuarantineTests {
         #expect(!shown.contains(name))
     }
 
-    @Test("for a terminal, a byte that is not UTF-8 is replaced, because it could control an 8-bit terminal")
+    @Test(
+        "for a terminal, a byte that is not UTF-8 is replaced, because it could control an 8-bit terminal",
+        .promise("terminal-escapes")
+    )
     func terminalOfEightBits() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")

@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -11,7 +12,8 @@ struct RelayTests {
     private func relay(_ cluster: MockKafkaCluster) -> String { "kafka://\(cluster.bootstrapServers)/shared" }
 
     @Test(
-        "every event goes to the relay's topic, whatever trackers it names, with its plan's digest, and to no other tracker"
+        "every event goes to the relay's topic, whatever trackers it names, with its plan's digest, and to no other tracker",
+        .promise("relay-node-loss")
     )
     func everything() async throws {
         let folder = try TestFolder()
@@ -37,7 +39,8 @@ struct RelayTests {
     }
 
     @Test(
-        "with 'brokers', an event is in the topic once it is acknowledged, and while the brokers are away nothing is accepted"
+        "with 'brokers', an event is in the topic once it is acknowledged, and while the brokers are away nothing is accepted",
+        .promise("relay-node-loss", "relay-outage")
     )
     func refused() async throws {
         let folder = try TestFolder()
@@ -62,7 +65,10 @@ struct RelayTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
-    @Test("with the journal as a fallback, events are accepted while the brokers are away, and the answer says so")
+    @Test(
+        "with the journal as a fallback, events are accepted while the brokers are away, and the answer says so",
+        .promise("relay-outage")
+    )
     func fallback() async throws {
         let folder = try TestFolder()
         let cluster = try MockKafkaCluster(brokers: 3)
@@ -100,6 +106,7 @@ struct RelayTests {
 
     @Test(
         "a relay that cannot work is an invalid setting",
+        .promise("unsafe-relay"),
         arguments: [
             ("kafka://127.0.0.1:9092/{event}", "one topic gets all events"),
             ("kafka://127.0.0.1:9092", "expected kafka://host:port,host:port/topic"),
@@ -115,7 +122,7 @@ struct RelayTests {
         #expect(run.errors.contains { $0.contains(sentence) }, "\(run.errors)")
     }
 
-    @Test("settings with which the brokers' acknowledgement would mean less are refused")
+    @Test("settings with which the brokers' acknowledgement would mean less are refused", .promise("unsafe-relay"))
     func contradictions() async throws {
         let folder = try TestFolder()
         let cases: [(options: [String], environment: [String: String], sentence: String)] = [
@@ -136,7 +143,8 @@ struct RelayTests {
     }
 
     @Test(
-        "a plan with a value that only some trackers may see cannot be relayed, unless the value is dropped or hashed"
+        "a plan with a value that only some trackers may see cannot be relayed, unless the value is dropped or hashed",
+        .promise("unsafe-relay")
     )
     func restricted() async throws {
         let folder = try TestFolder()
@@ -161,6 +169,7 @@ struct RelayTests {
 
     @Test(
         "with 'brokers', a topic that could lose acknowledged events is refused, by check and by the relay, with every reason",
+        .promise("unsafe-relay"),
         arguments: [
             (1, ["min.insync.replicas=1"], ["a partition has 1 replica", "min.insync.replicas is 1"]),
             (3, ["min.insync.replicas=1"], ["min.insync.replicas is 1"]),
@@ -195,7 +204,10 @@ struct RelayTests {
         #expect(try await server.post(line, type: "application/x-ndjson").status == 503)
     }
 
-    @Test("a topic that promises enough is accepted; what the brokers do not say is a warning")
+    @Test(
+        "a topic that promises enough is accepted; what the brokers do not say is a warning",
+        .promise("unsafe-relay")
+    )
     func safeTopic() async throws {
         let folder = try TestFolder()
         let safe = ["min.insync.replicas=2", "cleanup.policy=delete", "unclean.leader.election.enable=false"]
@@ -251,7 +263,7 @@ struct RelayTests {
         #expect((wrong.output + wrong.errors).contains { $0.contains("relay.acknowledge") }, "\(wrong.errors)")
     }
 
-    @Test("drain relays everything that is undelivered, and ends with 0")
+    @Test("drain relays everything that is undelivered, and ends with 0", .promise("drained-node"))
     func drain() async throws {
         let folder = try TestFolder()
         let cluster = try MockKafkaCluster(brokers: 3)
@@ -268,7 +280,10 @@ struct RelayTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
-    @Test("the journal of a lost node is handed over to the relay by another, with the same ids")
+    @Test(
+        "the journal of a lost node is handed over to the relay by another, with the same ids",
+        .promise("relay-node-loss")
+    )
     func leftBehind() async throws {
         let folder = try TestFolder()
         let cluster = try MockKafkaCluster(brokers: 3)

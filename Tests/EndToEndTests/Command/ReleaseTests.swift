@@ -1,6 +1,7 @@
 import EventPipeline
 import Foundation
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// The version, and what the documentation and the image say about installing and stopping Sluice.
@@ -42,7 +43,7 @@ struct ReleaseTests {
         #expect(shown.allSatisfy { $0 == wanted })
     }
 
-    @Test("docker compose waits longer than the server's longest shutdown")
+    @Test("docker compose waits longer than the server's longest shutdown", .promise("orderly-shutdown"))
     func stopGracePeriod() throws {
         let compose = try Self.text("docker-compose.yml")
         let text = try #require(compose.firstMatch(of: /\n {4}stop_grace_period: (\d+)s\n/)?.1)

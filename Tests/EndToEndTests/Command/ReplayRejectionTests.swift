@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import Testing
 
 /// Lines that do not follow the plan.
@@ -44,7 +45,10 @@ struct ReplayRejectionTests {
         return folder
     }
 
-    @Test("a line that begins with a byte order mark is one rejection, of a file and of the quarantine, wherever it is")
+    @Test(
+        "a line that begins with a byte order mark is one rejection, of a file and of the quarantine, wherever it is",
+        .promise("unusual-input")
+    )
     func byteOrderMarks() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 5), to: "plan/shop.plist")

@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import PlanReading
 import Synchronization
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -72,7 +73,11 @@ struct ReplayTimeTests {
             .map { try JSONDecoder().decode(Event.self, from: Data($0.utf8)) }.sorted()
     }
 
-    @Test("an event has the time of its arrival, however it is replayed", arguments: Way.allCases)
+    @Test(
+        "an event has the time of its arrival, however it is replayed",
+        .promise("quarantine-replay"),
+        arguments: Way.allCases
+    )
     func arrival(way: Way) async throws {
         let folder = try await Self.folder()
         let events: [Event]

@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import Testing
 
 /// The settings of the journal's retention.
@@ -42,7 +43,8 @@ struct RetentionTests {
     }
 
     @Test(
-        "dropUndelivered: an unreachable tracker loses the events beyond the limit, which are counted and logged"
+        "dropUndelivered: an unreachable tracker loses the events beyond the limit, which are counted and logged",
+        .promise("long-outage")
     )
     func drops() async throws {
         let folder = try TestFolder()
@@ -61,7 +63,7 @@ struct RetentionTests {
         #expect(lost + left == 1_500)
     }
 
-    @Test("without dropUndelivered, the journal fills up, and nothing is lost")
+    @Test("without dropUndelivered, the journal fills up, and nothing is lost", .promise("long-outage"))
     func keeps() async throws {
         let folder = try TestFolder()
         let (process, statuses) = try await serve(dropsUndelivered: false, in: folder)

@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -31,7 +32,10 @@ struct SecretRotationTests {
         )
     }
 
-    @Test("serve uses a new password of PostgreSQL, a new database address and a new token without a restart")
+    @Test(
+        "serve uses a new password of PostgreSQL, a new database address and a new token without a restart",
+        .promise("replaced-secrets")
+    )
     func serve() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1).replacing("console", with: "postgres"), to: "plan/shop.plist")
@@ -86,7 +90,7 @@ struct SecretRotationTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
-    @Test("serve and load use a new password of Kafka without a restart")
+    @Test("serve and load use a new password of Kafka without a restart", .promise("replaced-secrets"))
     func kafka() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1).replacing("console", with: "kafka"), to: "plan/shop.plist")

@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -54,7 +55,10 @@ struct SensitiveValueTests {
         return false
     }
 
-    @Test("dropped and hashed values are in no file and no output, and hidden ones only where they are allowed")
+    @Test(
+        "dropped and hashed values are in no file and no output, and hidden ones only where they are allowed",
+        .promise("protected-values")
+    )
     func everywhere() async throws {
         let folder = try TestFolder()
         try folder.write(Self.plan, to: "plan/plan.plist")

@@ -1,10 +1,14 @@
 import Foundation
+import TestPromises
 import Testing
 
 /// `sluice serve` when readers, destinations or disks fail.
 @Suite("sluice serve during failures", .timeLimit(.minutes(5)))
 struct ServeOutageTests {
-    @Test("a reader that stops reading the console's output delays nothing else, and gets everything once it continues")
+    @Test(
+        "a reader that stops reading the console's output delays nothing else, and gets everything once it continues",
+        .promise("slow-tracker")
+    )
     func stalledReader() async throws {
         let folder = try TestFolder()
         let stdout = Pipe()
@@ -45,7 +49,8 @@ struct ServeOutageTests {
     }
 
     @Test(
-        "without a journal, a queue that stays full is answered with 503 and Retry-After, and nothing of the body is accepted"
+        "without a journal, a queue that stays full is answered with 503 and Retry-After, and nothing of the body is accepted",
+        .promise("slow-tracker")
     )
     func full() async throws {
         let folder = try TestFolder()
@@ -76,7 +81,8 @@ struct ServeOutageTests {
     }
 
     @Test(
-        "after kill -9, the quarantine has every rejection that was written, and the next start continues after it"
+        "after kill -9, the quarantine has every rejection that was written, and the next start continues after it",
+        .promise("slow-quarantine")
     )
     func killed() async throws {
         let folder = try TestFolder()

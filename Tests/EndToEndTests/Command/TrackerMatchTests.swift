@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -42,6 +43,7 @@ struct TrackerMatchTests {
 
     @Test(
         "a tracker that no event names is reported by migrate, check and serve",
+        .promise("invalid-settings"),
         arguments: ["console", "warehouse", "postgress"]
     )
     func unused(tracker: String) async throws {
@@ -73,7 +75,7 @@ struct TrackerMatchTests {
         }
     }
 
-    @Test("a name that is almost that of a configured tracker is reported with that name")
+    @Test("a name that is almost that of a configured tracker is reported with that name", .promise("invalid-settings"))
     func misspelled() async throws {
         let folder = try folder(tracker: "postgres")
         // A second event, for a tracker that is meant to be the first one's.

@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -8,7 +9,10 @@ private let crashes = ProcessInfo.processInfo.environment["SLUICE_CRASHES"].flat
 /// Crashes `sluice serve` and its destinations while clients send; every acknowledged event must be delivered.
 @Suite("sluice serve and crashes", .timeLimit(.minutes(crashes > 20 ? 60 : 5)))
 struct CrashTests {
-    @Test("while the server is killed at random moments, no acknowledged event is lost")
+    @Test(
+        "while the server is killed at random moments, no acknowledged event is lost",
+        .promise("killed-process", "interrupted-commit")
+    )
     func killed() async throws {
         let scene = try await CrashScene(.shared())
         try await scene.play {
@@ -24,7 +28,10 @@ struct CrashTests {
         }
     }
 
-    @Test("while PostgreSQL and the server crash and the brokers are down, no acknowledged event is lost")
+    @Test(
+        "while PostgreSQL and the server crash and the brokers are down, no acknowledged event is lost",
+        .promise("killed-process")
+    )
     func outages() async throws {
         let postgres = try await PrivatePostgres()
         let scene = try await CrashScene(postgres)
@@ -50,7 +57,10 @@ struct CrashTests {
         }
     }
 
-    @Test("while the network goes silent and the server is killed, no acknowledged event is lost")
+    @Test(
+        "while the network goes silent and the server is killed, no acknowledged event is lost",
+        .promise("interrupted-commit")
+    )
     func silentNetwork() async throws {
         let postgres = try await PrivatePostgres.shared()
         let proxy = try SilentProxy(to: postgres.port)
@@ -73,7 +83,10 @@ struct CrashTests {
     }
 
     #if os(Linux)
-    @Test("while the journal's disk is full, no event is acknowledged, and no acknowledged event is lost")
+    @Test(
+        "while the journal's disk is full, no event is acknowledged, and no acknowledged event is lost",
+        .promise("full-disk")
+    )
     func fullDisk() async throws {
         let scene = try await CrashScene(.shared())
         // An event that is larger than the free space.
@@ -104,7 +117,8 @@ struct CrashTests {
     }
 
     @Test(
-        "while the journal's disk hangs, no event is acknowledged; acknowledged events survive a kill and a shutdown"
+        "while the journal's disk hangs, no event is acknowledged; acknowledged events survive a kill and a shutdown",
+        .promise("hanging-disk")
     )
     func hangingDisk() async throws {
         let scene = try await CrashScene(.shared())

@@ -2,6 +2,7 @@ import EventPipeline
 import EventValidation
 import Foundation
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// Every response of the public port to a well-formed request.
@@ -21,7 +22,8 @@ struct AnswerTests {
     }
 
     @Test(
-        "of an array the valid events are accepted, and each invalid one is reported with its index, id and all reasons"
+        "of an array the valid events are accepted, and each invalid one is reported with its index, id and all reasons",
+        .promise("invalid-event")
     )
     func array() async throws {
         let body = """

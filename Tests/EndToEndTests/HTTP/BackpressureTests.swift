@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import SluiceHTTP
 import Synchronization
+import TestPromises
 import Testing
 
 /// The server's behaviour while a tracker's queue is full.
@@ -73,7 +74,7 @@ struct BackpressureTests {
         }
     }
 
-    @Test("the batch of a waiting sender that disconnects is withdrawn")
+    @Test("the batch of a waiting sender that disconnects is withdrawn", .promise("withdrawn-events"))
     func leavesWhileWaiting() async throws {
         try await TestServer.run(Self.stalled(maxWait: .seconds(60))) { server in
             try await RawClient.with(server.address) { first in

@@ -1,5 +1,6 @@
 import EventPipeline
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// Requests that are not HTTP, among others; `MalformedRequest` has them one by one.
@@ -19,7 +20,10 @@ struct BrokenRequestTests {
         }
     }
 
-    @Test("3,000 mutated requests each get a response or are disconnected, and the server survives")
+    @Test(
+        "3,000 mutated requests each get a response or are disconnected, and the server survives",
+        .promise("malformed-http")
+    )
     func mutilated() async throws {
         let originals = [
             Requests.post(), Requests.chunked([Requests.ping, " "], trailers: "A: b\r\n"),

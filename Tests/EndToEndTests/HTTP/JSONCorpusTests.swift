@@ -1,6 +1,7 @@
 import EventPipeline
 import Foundation
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// Valid and invalid JSON texts, and the responses to events that contain them.
@@ -93,7 +94,7 @@ struct JSONCorpusTests {
         return try await client.response()
     }
 
-    @Test("valid JSON is accepted, as a document and as a line")
+    @Test("valid JSON is accepted, as a document and as a line", .promise("unusual-input"))
     func taken() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
@@ -109,7 +110,7 @@ struct JSONCorpusTests {
         }
     }
 
-    @Test("invalid JSON is 400 as a document, and one rejected event as a line")
+    @Test("invalid JSON is 400 as a document, and one rejected event as a line", .promise("unusual-input"))
     func notTaken() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
@@ -131,7 +132,7 @@ struct JSONCorpusTests {
         }
     }
 
-    @Test("JSON that cannot be stored unchanged is a rejected event, with the reason")
+    @Test("JSON that cannot be stored unchanged is a rejected event, with the reason", .promise("unusual-input"))
     func rejected() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in

@@ -7,6 +7,7 @@ import Logging
 import SluiceHTTP
 import SluiceTesting
 import Synchronization
+import TestPromises
 import Testing
 
 /// The responses while the journal has no room.
@@ -52,7 +53,10 @@ struct JournalFullTests {
         }
     }
 
-    @Test("a key that has used its part of the journal's last fifth is refused, and other keys are not")
+    @Test(
+        "a key that has used its part of the journal's last fifth is refused, and other keys are not",
+        .promise("fair-shares")
+    )
     func shares() async throws {
         let scene = Scene()
         var setup = TestServer.Setup()

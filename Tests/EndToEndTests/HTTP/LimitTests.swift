@@ -1,6 +1,7 @@
 import EventPipeline
 import NIOCore
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// The limits on size, number and time, each exceeded by a sender.
@@ -14,7 +15,10 @@ struct LimitTests {
         return setup
     }
 
-    @Test("a Content-Length over 8 MiB is 413 before the body is sent, and a body of exactly 8 MiB is accepted")
+    @Test(
+        "a Content-Length over 8 MiB is 413 before the body is sent, and a body of exactly 8 MiB is accepted",
+        .promise("large-bodies")
+    )
     func announcedLength() async throws {
         let limit = 8 << 20
         try await TestServer.run { server in
@@ -187,7 +191,10 @@ struct LimitTests {
         }
     }
 
-    @Test("connections from one address beyond their limit are 503, and those of a proxy are not counted")
+    @Test(
+        "connections from one address beyond their limit are 503, and those of a proxy are not counted",
+        .promise("memory-limits")
+    )
     func connectionsPerAddress() async throws {
         for proxies in [[], ["127.0.0.0/8"]] {
             let setup = Self.small {

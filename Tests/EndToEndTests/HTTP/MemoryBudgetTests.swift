@@ -1,6 +1,7 @@
 import EventPipeline
 import NIOCore
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// The memory budget of connections, bodies and unread responses.
@@ -15,7 +16,10 @@ struct MemoryBudgetTests {
         return setup
     }
 
-    @Test("every open connection counts against the memory budget, and one that exceeds it gets 503")
+    @Test(
+        "every open connection counts against the memory budget, and one that exceeds it gets 503",
+        .promise("memory-limits")
+    )
     func connections() async throws {
         var setup = Self.memory(3 * Self.connection)
         setup.http.maximumConnections = 100
@@ -60,7 +64,10 @@ struct MemoryBudgetTests {
         return last
     }
 
-    @Test("an unread response counts until it is sent, and no further request of its sender is handled meanwhile")
+    @Test(
+        "an unread response counts until it is sent, and no further request of its sender is handled meanwhile",
+        .promise("memory-limits")
+    )
     func unreadAnswers() async throws {
         try await TestServer.run(Self.memory(8 * Self.connection)) { server in
             let rejected = Array(repeating: #"{"name":"Nothing","userId":1}"#, count: 100).joined(separator: ",")
@@ -88,7 +95,7 @@ struct MemoryBudgetTests {
         }
     }
 
-    @Test("an unread response no longer counts once its sender has disconnected")
+    @Test("an unread response no longer counts once its sender has disconnected", .promise("memory-limits"))
     func unreadAnswerOfLeaver() async throws {
         try await TestServer.run(Self.memory(8 * Self.connection)) { server in
             let rejected = Array(repeating: #"{"name":"Nothing","userId":1}"#, count: 100).joined(separator: ",")
@@ -105,7 +112,10 @@ struct MemoryBudgetTests {
         }
     }
 
-    @Test("a body's memory counts as the body grows: beyond the limit it is 503, and nothing is accepted")
+    @Test(
+        "a body's memory counts as the body grows: beyond the limit it is 503, and nothing is accepted",
+        .promise("memory-limits")
+    )
     func growth() async throws {
         // Lines of 16 bytes become events of ten times the size.
         let body = Array(repeating: Requests.ping, count: 20_000).joined(separator: "\n")
@@ -124,6 +134,7 @@ struct MemoryBudgetTests {
 
     @Test(
         "the default limit on connections is the lesser of what memory and file descriptors allow",
+        .promise("memory-limits"),
         arguments: [
             (nil, 1_048_576, 192 << 20, 1024), (nil, 1024, 192 << 20, 640), (nil, 1_048_576, 1 << 30, 5461),
             (nil, 384, 192 << 20, 1), (nil, 100, 192 << 20, 1), (7, 100, 192 << 20, 7), (5000, 1024, 192 << 20, 5000),

@@ -6,6 +6,7 @@ import PipelineTestSupport
 import SluiceHTTP
 import SluiceTesting
 import Synchronization
+import TestPromises
 import Testing
 
 /// The responses while a commit to the journal does not complete.
@@ -47,7 +48,8 @@ struct OverdueCommitTests {
     }
 
     @Test(
-        "a commit in progress is answered with 504, later ones with 503; rejections are stored if their commit succeeds"
+        "a commit in progress is answered with 504, later ones with 503; rejections are stored if their commit succeeds",
+        .promise("hanging-disk")
     )
     func answers() async throws {
         let journal = try HangingJournal()
@@ -76,7 +78,10 @@ struct OverdueCommitTests {
         }
     }
 
-    @Test("a commit in progress counts until it ends, even if its sender was answered or has disconnected")
+    @Test(
+        "a commit in progress counts until it ends, even if its sender was answered or has disconnected",
+        .promise("hanging-disk")
+    )
     func memory() async throws {
         let journal = try HangingJournal()
         let body = "[" + Array(repeating: Requests.ping, count: 10_000).joined(separator: ",") + "]"

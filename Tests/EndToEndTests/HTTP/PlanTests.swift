@@ -5,6 +5,7 @@ import NIOCore
 import PipelineTestSupport
 import SluiceHTTP
 import SluiceTesting
+import TestPromises
 import Testing
 
 /// `GET /v1/plan`, with a schema that lists the events' names.
@@ -41,7 +42,10 @@ struct PlanTests {
 
     // MARK: What is served
 
-    @Test("is the schema of the events that the key may send, and without keys of all events")
+    @Test(
+        "is the schema of the events that the key may send, and without keys of all events",
+        .promise("plan-requests")
+    )
     func events() async throws {
         let keys = [
             KeyedExchange.key(events: ["Pong", "Unknown"]), KeyedExchange.key("app"),
@@ -141,7 +145,7 @@ struct PlanTests {
         }
     }
 
-    @Test("changes with the keys while the server runs")
+    @Test("changes with the keys while the server runs", .promise("plan-requests"))
     func changedKeys() async throws {
         try await TestServer.run(Self.setup(keys: [KeyedExchange.key(events: ["Ping"])])) { server in
             try await RawClient.with(server.address) { client async throws in
@@ -215,7 +219,7 @@ struct PlanTests {
         await ended.http.replacePlan(with: EventCatalog(plan: KeyedExchange.plan))
     }
 
-    @Test("is rendered once for all senders that wait for it, and holds up no other request")
+    @Test("is rendered once for all senders that wait for it, and holds up no other request", .promise("plan-requests"))
     func rendering() async throws {
         let (gate, renderings) = (Gate(isClosed: true), Watched(0))
         var setup = Self.setup { plan in

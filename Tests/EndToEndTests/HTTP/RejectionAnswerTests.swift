@@ -1,5 +1,6 @@
 import Foundation
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// The responses to bodies with many rejected events.
@@ -14,7 +15,10 @@ struct RejectionAnswerTests {
         return setup
     }
 
-    @Test("a response explains 100 events, and lists all indexes as ranges and the number of events for each code")
+    @Test(
+        "a response explains 100 events, and lists all indexes as ranges and the number of events for each code",
+        .promise("many-invalid-events")
+    )
     func explained() async throws {
         let events = (0..<300).map { $0 % 2 == 0 ? Requests.ping : $0 < 100 ? "{}" : #"{"name":"Nothing","userId":1}"# }
         try await TestServer.run { server in
@@ -65,7 +69,10 @@ struct RejectionAnswerTests {
         }
     }
 
-    @Test("a response never exceeds 256 KiB with any setting, and still lists every index")
+    @Test(
+        "a response never exceeds 256 KiB with any setting, and still lists every index",
+        .promise("many-invalid-events")
+    )
     func bounded() async throws {
         let ten = (0..<10).map { #""\#(String(repeating: "key", count: 20))\#($0)":1"# }.joined(separator: ",")
         let mistakes = #"{"name":"Ping","payload":{\#(ten)}}"#

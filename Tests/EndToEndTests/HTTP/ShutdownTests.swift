@@ -1,5 +1,6 @@
 import EventPipeline
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// The shutdown of the server.
@@ -39,7 +40,10 @@ struct ShutdownTests {
         }
     }
 
-    @Test("waiting requests, and those received after them, are answered before the pipeline closes")
+    @Test(
+        "waiting requests, and those received after them, are answered before the pipeline closes",
+        .promise("orderly-shutdown")
+    )
     func waiting() async throws {
         var setup = TestServer.Setup()
         setup.http.maxWait = .seconds(60)

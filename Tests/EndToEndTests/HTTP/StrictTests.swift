@@ -1,5 +1,6 @@
 import EventPipeline
 import Foundation
+import TestPromises
 import Testing
 
 @Suite("Requests that store all or nothing", .timeLimit(.minutes(5)))
@@ -26,6 +27,7 @@ struct StrictTests {
 
     @Test(
         "with Sluice-Strict, one invalid event keeps the others from being stored",
+        .promise("invalid-event"),
         arguments: ["true", "TRUE", " true "]
     )
     func strict(value: String) async throws {

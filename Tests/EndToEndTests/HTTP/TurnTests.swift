@@ -3,6 +3,7 @@ import EventSchema
 import Foundation
 import NIOCore
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// How the bodies on one event loop share its time.
@@ -19,7 +20,10 @@ struct TurnTests {
         return setup
     }
 
-    @Test("a body of 9,990 rejected events is checked in 40 turns, and the loop answers other requests between them")
+    @Test(
+        "a body of 9,990 rejected events is checked in 40 turns, and the loop answers other requests between them",
+        .promise("large-bodies")
+    )
     func rejections() async throws {
         let body = "[" + Array(repeating: #"{"name":"Nothing"}"#, count: 9990).joined(separator: ",") + "]"
         try await TestServer.run(Self.oneLoop) { server in
@@ -48,7 +52,10 @@ struct TurnTests {
         }
     }
 
-    @Test("4 MiB of events are inflated and checked in turns of 256 KiB, and all are accepted")
+    @Test(
+        "4 MiB of events are inflated and checked in turns of 256 KiB, and all are accepted",
+        .promise("large-bodies")
+    )
     func bytes() async throws {
         let event = #"{"name":"Ping","payload":{"n":1},"context":{"note":"\#(String(repeating: "x", count: 900))"}}"#
         let body = Array(repeating: event, count: (4 << 20) / (event.utf8.count + 1)).joined(separator: "\n")
@@ -106,7 +113,10 @@ struct TurnTests {
         }
     }
 
-    @Test("a body that waits too long for its turn is 503, and none of its events is accepted")
+    @Test(
+        "a body that waits too long for its turn is 503, and none of its events is accepted",
+        .promise("large-bodies")
+    )
     func waitsTooLong() async throws {
         var setup = Self.oneLoop
         setup.http.timeouts.check = .zero
@@ -174,7 +184,8 @@ struct TurnTests {
     }
 
     @Test(
-        "until the key in a body is known, each address gets an equal share of the time"
+        "until the key in a body is known, each address gets an equal share of the time",
+        .promise("fair-shares")
     )
     func keysInBodies() async throws {
         let garbage = try await Requests.gzip("[" + String(repeating: "1,", count: 2_000_000) + "1]")
@@ -211,7 +222,7 @@ struct TurnTests {
         }
     }
 
-    @Test("a key that precedes the messages is checked before they are translated")
+    @Test("a key that precedes the messages is checked before they are translated", .promise("fair-shares"))
     func keyInFront() async throws {
         let messages = String(repeating: #"{"event":"Ping"},"#, count: 400_000)
         let body = Array(#"{"api_key":"no-key","batch":[\#(messages){}]}"#.utf8)

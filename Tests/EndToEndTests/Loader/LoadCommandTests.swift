@@ -1,5 +1,6 @@
 import CLibRDKafka
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -22,7 +23,10 @@ struct LoadCommandTests {
         #expect(try await scene.refused() == [])
     }
 
-    @Test("records that cannot be loaded are kept with their verdicts, and the others are loaded")
+    @Test(
+        "records that cannot be loaded are kept with their verdicts, and the others are loaded",
+        .promise("refused-record")
+    )
     func refused() async throws {
         let scene = try await LoadScene(SharedTopic(partitions: 1))
         try await scene.keepEveryRow(refusing: ChaosProducer.refusedPrice)
@@ -53,7 +57,10 @@ struct LoadCommandTests {
         )
     }
 
-    @Test("after a kill in the middle of a COPY, behind a network that went silent, each record is loaded once")
+    @Test(
+        "after a kill in the middle of a COPY, behind a network that went silent, each record is loaded once",
+        .promise("loader-crash")
+    )
     func killed() async throws {
         let postgres = try await PrivatePostgres.shared()
         let scene = try await LoadScene(SharedTopic(partitions: 4))
@@ -76,7 +83,10 @@ struct LoadCommandTests {
         #expect(try await scene.stored("loaded_id") == ids.sorted())
     }
 
-    @Test("a loader that was frozen until its partitions belonged to another commits nothing of what it had read")
+    @Test(
+        "a loader that was frozen until its partitions belonged to another commits nothing of what it had read",
+        .promise("claimed-partition")
+    )
     func evicted() async throws {
         let scene = try await LoadScene(SharedTopic(partitions: 4))
         try await scene.keepEveryRow(refusing: ChaosProducer.refusedPrice)
@@ -101,7 +111,10 @@ struct LoadCommandTests {
         #expect(try await scene.stored("loaded_id") == ids.sorted())
     }
 
-    @Test("a loader whose partition was claimed by another, without the group knowing, commits nothing and says so")
+    @Test(
+        "a loader whose partition was claimed by another, without the group knowing, commits nothing and says so",
+        .promise("claimed-partition")
+    )
     func superseded() async throws {
         let scene = try await LoadScene(SharedTopic(partitions: 1))
         try await scene.writePurchases(10)
@@ -116,7 +129,10 @@ struct LoadCommandTests {
         #expect(try await scene.positions() == ["0=10"])
     }
 
-    @Test("a database that is restored while a loader runs gets the records again that it lost, and each of them once")
+    @Test(
+        "a database that is restored while a loader runs gets the records again that it lost, and each of them once",
+        .promise("restored-database")
+    )
     func restored() async throws {
         let scene = try await LoadScene(SharedTopic(partitions: 1))
         try await scene.keepEveryRow(refusing: ChaosProducer.refusedPrice)
@@ -135,7 +151,7 @@ struct LoadCommandTests {
         #expect(try await scene.stored("loaded_id") == ids.sorted())
     }
 
-    @Test("an event that a node has relayed twice counts once")
+    @Test("an event that a node has relayed twice counts once", .promise("repeated-event"))
     func relayedTwice() async throws {
         let scene = try await LoadScene(SharedTopic(partitions: 1))
         let event = LoadScene.purchase(partition: 0)
@@ -152,7 +168,10 @@ struct LoadCommandTests {
         #expect(try await scene.refused() == [])
     }
 
-    @Test("the group of each tracker loads what serve has relayed; a tracker that is down is lag for itself only")
+    @Test(
+        "the group of each tracker loads what serve has relayed; a tracker that is down is lag for itself only",
+        .promise("slow-tracker")
+    )
     func trackers() async throws {
         let postgres = try await PrivatePostgres()
         let scene = try await LoadScene(SharedTopic(partitions: 4), in: postgres)
@@ -203,7 +222,7 @@ struct LoadCommandTests {
         (loader.output?.lines ?? []).map { String($0.dropFirst(#"{"id":""#.count).prefix(36)) }
     }
 
-    @Test("SIGTERM commits the batch that is under way")
+    @Test("SIGTERM commits the batch that is under way", .promise("orderly-shutdown"))
     func underWay() async throws {
         let scene = try await LoadScene(SharedTopic(partitions: 1))
         let ids = try await scene.writePurchases(100)
@@ -226,7 +245,7 @@ struct LoadCommandTests {
         #expect(try await scene.positions() == ["0=\(loaded.count)"])
     }
 
-    @Test("SIGTERM ends a loader whose brokers are unreachable")
+    @Test("SIGTERM ends a loader whose brokers are unreachable", .promise("orderly-shutdown"))
     func brokersUnreachable() async throws {
         let scene = try await LoadScene(SharedTopic(partitions: 1))
         try await scene.writePurchases(100)
@@ -236,7 +255,10 @@ struct LoadCommandTests {
         try await scene.stop(loader)
     }
 
-    @Test("offsets without records, in the middle and at the end of a partition, are counted as loaded")
+    @Test(
+        "offsets without records, in the middle and at the end of a partition, are counted as loaded",
+        .promise("missing-records")
+    )
     func gaps() async throws {
         let scene = try await LoadScene(SharedTopic(partitions: 1, brokerCount: 1))
         let (mock, topic) = (try #require(scene.topic.mock), scene.topic.name)

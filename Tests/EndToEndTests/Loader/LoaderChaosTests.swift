@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -41,7 +42,10 @@ private enum Chaos {
 /// Loaders that crash, freeze and lose their connections while a producer writes; each record must count exactly once.
 @Suite("sluice load and chaos", .timeLimit(.minutes(Chaos.seconds / 60 + 4)))
 struct LoaderChaosTests {
-    @Test("whatever happens to loaders, brokers and PostgreSQL, each record is loaded or refused exactly once")
+    @Test(
+        "whatever happens to loaders, brokers and PostgreSQL, each record is loaded or refused exactly once",
+        .promise("loader-crash")
+    )
     func chaos() async throws {
         print("seed \(Chaos.seed); run again with SLUICE_SCALE_SEED=\(Chaos.seed)")
         let (topic, postgres) = (try await Chaos.makeTopic(), try await PrivatePostgres())

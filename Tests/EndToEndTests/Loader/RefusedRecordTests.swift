@@ -1,5 +1,6 @@
 import EventQuarantine
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -219,7 +220,10 @@ struct RefusedRecordTests {
         #expect(try await scene.refused().count == 1200 - stored)
     }
 
-    @Test("an event that states no time has the time of its record, whenever it is replayed")
+    @Test(
+        "an event that states no time has the time of its record, whenever it is replayed",
+        .promise("quarantine-replay")
+    )
     func arrival() async throws {
         let scene = try await LoadScene(SharedTopic(partitions: 1))
         let sent = String(decoding: LoadScene.purchase(partition: 0).value ?? [], as: UTF8.self)
@@ -249,7 +253,10 @@ struct RefusedRecordTests {
         #expect(try await scene.stored().count == 1200)
     }
 
-    @Test("a limit of refused records stops the partition; after a replay it is loaded again")
+    @Test(
+        "a limit of refused records stops the partition; after a replay it is loaded again",
+        .promise("refused-record")
+    )
     func limit() async throws {
         let scene = try await LoadScene(SharedTopic(partitions: 1))
         // Written at once, so that a batch has more refused records than the limit.

@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -57,7 +58,8 @@ struct AlteredColumnTests {
     }
 
     @Test(
-        "no wrong value is stored, also after a restart; the events are parked with the column, and a repair delivers them"
+        "no wrong value is stored, also after a restart; the events are parked with the column, and a repair delivers them",
+        .promise("exact-columns")
     )
     func altered() async throws {
         let first = try await serve()

@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -68,7 +69,10 @@ struct ControlCommandTests {
         try await stop(server)
     }
 
-    @Test("a paused tracker becomes lag, stays paused after a crash, and delivers everything once it is resumed")
+    @Test(
+        "a paused tracker becomes lag, stays paused after a crash, and delivers everything once it is resumed",
+        .promise("operator-changes")
+    )
     func pause() async throws {
         let folder = try TestFolder()
         let database = try await prepare(folder)
@@ -108,7 +112,10 @@ struct ControlCommandTests {
         try await stop(server)
     }
 
-    @Test("a setting is changed for a time: status shows it, it survives a crash, and it can be undone")
+    @Test(
+        "a setting is changed for a time: status shows it, it survives a crash, and it can be undone",
+        .promise("operator-changes")
+    )
     func setting() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
@@ -195,7 +202,8 @@ struct ControlCommandTests {
     }
 
     @Test(
-        "drain closes the intake, ends with 0 when all is delivered and with 1 when a tracker is blocked, and can be undone"
+        "drain closes the intake, ends with 0 when all is delivered and with 1 when a tracker is blocked, and can be undone",
+        .promise("drained-node")
     )
     func drain() async throws {
         let folder = try TestFolder()

@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -68,7 +69,8 @@ struct DashboardTests {
     }
 
     @Test(
-        "shows a banner while the plan's files have problems, with their text escaped, and none once they are corrected"
+        "shows a banner while the plan's files have problems, with their text escaped, and none once they are corrected",
+        .promise("invalid-plan")
     )
     func planProblem() async throws {
         let folder = try TestFolder()

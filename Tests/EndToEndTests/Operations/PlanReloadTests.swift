@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -19,7 +20,10 @@ struct PlanReloadTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
-    @Test("by a change of its files, by SIGHUP and by the command; a plan with problems changes nothing and is shown")
+    @Test(
+        "by a change of its files, by SIGHUP and by the command; a plan with problems changes nothing and is shown",
+        .promise("invalid-plan")
+    )
     func causes() async throws {
         let folder = try TestFolder()
         try folder.write(Self.plan(minimumQuantity: 1), to: "plan/shop.plist")
@@ -99,7 +103,10 @@ struct PlanReloadTests {
         try await stop(server)
     }
 
-    @Test("a table that lacks a column holds up the others only briefly, parks its own events, and says what to run")
+    @Test(
+        "a table that lacks a column holds up the others only briefly, parks its own events, and says what to run",
+        .promise("broken-table")
+    )
     func parking() async throws {
         let folder = try TestFolder()
         let returns = Self.plan(minimumQuantity: 1, tracker: "postgres").replacing("Sold", with: "Returned")
@@ -158,7 +165,7 @@ struct PlanReloadTests {
         try await stop(server)
     }
 
-    @Test("under load, every accepted event reaches PostgreSQL once")
+    @Test("under load, every accepted event reaches PostgreSQL once", .promise("plan-replacement"))
     func load() async throws {
         let folder = try TestFolder()
         try folder.write(Self.plan(minimumQuantity: 1, tracker: "postgres", isNoted: true), to: "plan/shop.plist")

@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import Testing
 
 @Suite("The private port of serve", .timeLimit(.minutes(5)))
@@ -139,7 +140,10 @@ struct PrivatePortTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
-    @Test("connections without the token, however many and slow, do not delay requests of others")
+    @Test(
+        "connections without the token, however many and slow, do not delay requests of others",
+        .promise("private-port-flood")
+    )
     func trickle() async throws {
         let folder = try TestFolder()
         let server = try await ServingSluice.start([], in: folder, environment: ["SLUICE_ADMIN_TOKEN": Self.token])

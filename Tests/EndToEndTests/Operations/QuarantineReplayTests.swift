@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -31,7 +32,10 @@ struct QuarantineReplayTests {
         return try JSONDecoder().decode(Report.self, from: Data(answer.body.utf8))
     }
 
-    @Test("delivers what is valid now, once, whoever asks, and keeps the rest; commands do not send it again either")
+    @Test(
+        "delivers what is valid now, once, whoever asks, and keeps the rest; commands do not send it again either",
+        .promise("quarantine-replay")
+    )
     func replay() async throws {
         let folder = try await Self.prepare()
         let server = try await ServingSluice.start(in: folder, plan: "plan")
@@ -87,7 +91,10 @@ struct QuarantineReplayTests {
         return try await ServingSluice.start(["--postgres", database.url], in: folder, plan: "plan")
     }
 
-    @Test("sends an event that a tracker refused to that tracker only, and only while the plan sends it there")
+    @Test(
+        "sends an event that a tracker refused to that tracker only, and only while the plan sends it there",
+        .promise("quarantine-replay")
+    )
     func refused() async throws {
         let (folder, database) = (try TestFolder(), try await PrivatePostgres.shared().makeDatabase())
         let server = try await Self.startWithPostgres(database, in: folder)
@@ -113,6 +120,7 @@ struct QuarantineReplayTests {
 
     @Test(
         "an event that a new plan did not allow goes only to the tracker that had not delivered it, whoever replays it",
+        .promise("plan-replacement"),
         arguments: [true, false]
     )
     func undelivered(isLive: Bool) async throws {
@@ -145,7 +153,10 @@ struct QuarantineReplayTests {
         #expect(server.process.output?.lines.count == 2)
     }
 
-    @Test("is not possible without a journal, because a crash would lose what counts as sent")
+    @Test(
+        "is not possible without a journal, because a crash would lose what counts as sent",
+        .promise("quarantine-replay")
+    )
     func withoutJournal() async throws {
         let server = try await ServingSluice.start("--no-journal", in: try TestFolder())
         let port = try await PrivatePort(of: server)

@@ -1,6 +1,7 @@
 import CLibRDKafka
 import SluiceKafka
 import SluiceTesting
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -13,6 +14,7 @@ import TrackerKit
 
     @Test(
         "if one topic is broken, the events of the others are delivered, and its own are retried with a reason that names it",
+        .promise("broken-table"),
         arguments: [
             (RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, TrackerError.Code.notPrepared),
             // librdkafka keeps requesting a topic without permission until its messages time out.
@@ -49,7 +51,10 @@ import TrackerKit
         await tracker.stop()
     }
 
-    @Test("a tracker that requires every topic does not start if one is missing, and the error names it")
+    @Test(
+        "a tracker that requires every topic does not start if one is missing, and the error names it",
+        .promise("bounded-attempts")
+    )
     func requiresEveryTopic() async throws {
         let cluster = try MockKafkaCluster()
         cluster.setError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, ofTopic: "item_returned")
@@ -66,7 +71,8 @@ import TrackerKit
     }
 
     @Test(
-        "timestamps that a broker rejects count as an outage, the reason names the clock, and no event is refused"
+        "timestamps that a broker rejects count as an outage, the reason names the clock, and no event is refused",
+        .promise("outage")
     )
     func clock() async throws {
         let cluster = try MockKafkaCluster()

@@ -1,11 +1,13 @@
 import CLibRDKafka
 import SluiceKafka
+import TestPromises
 import TestSupport
 import Testing
 
 @Suite struct KafkaErrorClassTests {
     @Test(
         "errors caused by bad data are distinguished from outages",
+        .promise("outage"),
         arguments: [
             (RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, KafkaErrorClass.refused),
             (RD_KAFKA_RESP_ERR_INVALID_RECORD, .refused),

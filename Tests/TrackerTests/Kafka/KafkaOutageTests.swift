@@ -2,12 +2,13 @@ import CLibRDKafka
 import EventValidation
 import SluiceKafka
 import SluiceTesting
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
 
 @Suite(.timeLimit(.minutes(5))) struct KafkaOutageTests {
-    @Test("no event is lost if the brokers go down while requests are in flight and come back up")
+    @Test("no event is lost if the brokers go down while requests are in flight and come back up", .promise("outage"))
     func downAndUp() async throws {
         let cluster = try MockKafkaCluster()
         let log = ClientLog()
@@ -50,6 +51,7 @@ import TrackerKit
 
     @Test(
         "a persistent error makes the tracker ask for a retry, and the events are delivered once the error is gone",
+        .promise("outage"),
         arguments: [
             (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, TrackerError.Code.misconfigured),
             (RD_KAFKA_RESP_ERR_INVALID_REQUIRED_ACKS, .misconfigured),
@@ -131,7 +133,7 @@ import TrackerKit
         #expect(Set(try await cluster.numbers()) == Set(0..<5000))
     }
 
-    @Test("purging a cancelled delivery's messages purges none of the next delivery's")
+    @Test("purging a cancelled delivery's messages purges none of the next delivery's", .promise("outage"))
     func deliveryAfterCancellation() async throws {
         let cluster = try MockKafkaCluster(brokers: 3)
         try cluster.makeTopic("events", partitions: 48)

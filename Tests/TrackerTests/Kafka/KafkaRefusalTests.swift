@@ -2,12 +2,16 @@ import CLibRDKafka
 import EventValidation
 import SluiceKafka
 import SluiceTesting
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
 
 @Suite(.timeLimit(.minutes(5))) struct KafkaRefusalTests {
-    @Test("a message that exceeds the client's size limit is refused, and the others are delivered")
+    @Test(
+        "a message that exceeds the client's size limit is refused, and the others are delivered",
+        .promise("rejected-rows")
+    )
     func tooLargeHere() async throws {
         let cluster = try MockKafkaCluster()
         var events = (0..<10).map { ScriptedEvent(KafkaEvents.bought, number: $0) }

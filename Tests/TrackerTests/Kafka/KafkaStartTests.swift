@@ -1,6 +1,7 @@
 import CLibRDKafka
 import SluiceKafka
 import SluiceTesting
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -61,7 +62,10 @@ import TrackerKit
         try KafkaTracker(configuration, logger: .quiet).checkSettings(for: KafkaEvents.catalog)
     }
 
-    @Test("a file that cannot be read passes the check of the settings, but fails the start, which is retried")
+    @Test(
+        "a file that cannot be read passes the check of the settings, but fails the start, which is retried",
+        .promise("unavailable-at-start")
+    )
     func unreadableFile() async throws {
         let configuration = KafkaConfiguration(
             brokers: "localhost:1",

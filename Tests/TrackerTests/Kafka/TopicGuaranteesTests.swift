@@ -1,6 +1,7 @@
 import CLibRDKafka
 import SluiceKafka
 import SluiceTesting
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -18,7 +19,10 @@ import TrackerKit
         "retention.ms": "1",
     ]
 
-    @Test("a topic is refused with all reasons, and only with those that the requirement names")
+    @Test(
+        "a topic is refused with all reasons, and only with those that the requirement names",
+        .promise("unsafe-relay")
+    )
     func problems() throws {
         let unsafe = guarantees(
             [

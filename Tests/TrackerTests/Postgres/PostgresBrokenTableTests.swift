@@ -6,6 +6,7 @@ import EventValidation
 import Logging
 import SluicePostgres
 import SluiceTesting
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -33,6 +34,7 @@ struct PostgresBrokenTableTests {
 
     @Test(
         "if one table is broken, the rows of the others are committed without the checkpoint, and its own are retried",
+        .promise("broken-table"),
         arguments: [
             (
                 "ALTER TABLE analytics.bought RENAME TO gone", "ALTER TABLE analytics.gone RENAME TO bought",
@@ -102,7 +104,7 @@ struct PostgresBrokenTableTests {
         await tracker.stop()
     }
 
-    @Test("a locked table delays the other tables by only a few seconds")
+    @Test("a locked table delays the other tables by only a few seconds", .promise("broken-table"))
     func locked() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         // A statement waits for a lock for at most a quarter of this.
@@ -138,6 +140,7 @@ struct PostgresBrokenTableTests {
 
     @Test(
         "several locked tables delay the others by only a few seconds, with and without staging tables",
+        .promise("broken-table"),
         arguments: [false, true]
     )
     func severalLocked(hasStaged: Bool) async throws {

@@ -4,6 +4,7 @@ import Logging
 import PipelineTestSupport
 import SluicePostgres
 import Synchronization
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -36,7 +37,10 @@ struct PostgresConditionTests {
             .joined(separator: "\n")
     }
 
-    @Test("row-level security without a policy for inserts is a problem, and the recommended policy solves it")
+    @Test(
+        "row-level security without a policy for inserts is a problem, and the recommended policy solves it",
+        .promise("unfit-database")
+    )
     func rowSecurity() async throws {
         let fixture = try await LoaderRole.fixture(Self.plan)
         try await fixture.database.run(
@@ -65,7 +69,10 @@ struct PostgresConditionTests {
         await tracker.stop()
     }
 
-    @Test("a table without a partition for the present time is a problem, unless it has a default partition")
+    @Test(
+        "a table without a partition for the present time is a problem, unless it has a default partition",
+        .promise("broken-table")
+    )
     func missingPartition() async throws {
         let fixture = try await LoaderRole.fixture(Self.plan)
         try await fixture.database.run(
@@ -106,7 +113,10 @@ struct PostgresConditionTests {
         await tracker.stop()
     }
 
-    @Test("an UNLOGGED table, partition or checkpoint table is a problem, because a crash empties it")
+    @Test(
+        "an UNLOGGED table, partition or checkpoint table is a problem, because a crash empties it",
+        .promise("unfit-database")
+    )
     func unlogged() async throws {
         let fixture = try await LoaderRole.fixture(Self.plan)
         try await fixture.database.run(
@@ -164,7 +174,10 @@ struct PostgresConditionTests {
         await tracker.stop()
     }
 
-    @Test("a standby is named as the reason, by the start, by check and by migrate, and its promotion ends it")
+    @Test(
+        "a standby is named as the reason, by the start, by check and by migrate, and its promotion ends it",
+        .promise("unfit-database")
+    )
     func standby() async throws {
         let server = try await PrivatePostgres()
         let fixture = try await PostgresFixture(Self.plan, in: try await server.makeDatabase())

@@ -1,5 +1,6 @@
 import EventSchema
 import SluicePostgres
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -16,7 +17,7 @@ struct PostgresDuplicateTests {
         numbers.map { #"{"id":"\#(id($0))","name":"\#(name)","payload":{"number":\#($0)}}"# }
     }
 
-    @Test("a repeated delivery adds no rows and counts as delivered")
+    @Test("a repeated delivery adds no rows and counts as delivered", .promise("repeated-event"))
     func again() async throws {
         let fixture = try await fixture()
         let delivery = try fixture.delivery(events(0..<500) + events(0..<300, "Seen"))
@@ -50,7 +51,10 @@ struct PostgresDuplicateTests {
         #expect(try await fixture.rows("number", of: "analytics.bought") == ["1", "2", "3"])
     }
 
-    @Test("of many rows with the same ids in one delivery, the first of each is stored, whatever their sizes and order")
+    @Test(
+        "of many rows with the same ids in one delivery, the first of each is stored, whatever their sizes and order",
+        .promise("repeated-event")
+    )
     func manyTimesInOne() async throws {
         let fixture = try await PostgresFixture([
             event("Bought", [property("number", .integer), property("text", .string)])

@@ -2,6 +2,7 @@ import EventPipeline
 import EventSchema
 import Foundation
 import SluicePostgres
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -60,6 +61,7 @@ struct PostgresFaultTests {
 
     @Test(
         "an error of one row is that row's fault, with any SQLSTATE: all others are delivered",
+        .promise("rejected-rows"),
         arguments: Moment.allCases
     )
     func rows(_ moment: Moment) async throws {
@@ -85,6 +87,7 @@ struct PostgresFaultTests {
 
     @Test(
         "an error of every row is the table's fault, with any SQLSTATE: the rows of others are delivered",
+        .promise("broken-table"),
         arguments: Moment.allCases
     )
     func tables(_ moment: Moment) async throws {
@@ -109,7 +112,10 @@ struct PostgresFaultTests {
         #expect(try await fixture.count("analytics.seen") == number / 2)
     }
 
-    @Test("the same is true of a partition: nothing is loaded before the wait is over, and then everything else")
+    @Test(
+        "the same is true of a partition: nothing is loaded before the wait is over, and then everything else",
+        .promise("loader-broken-table")
+    )
     func partitions() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         let states = try await Self.states(fixture)
@@ -147,7 +153,10 @@ struct PostgresFaultTests {
         #expect(try await fixture.count("analytics._sluice_refused") == states.count)
     }
 
-    @Test("rows without a partition are stuck for a reason of their own, and all others are delivered")
+    @Test(
+        "rows without a partition are stuck for a reason of their own, and all others are delivered",
+        .promise("broken-table")
+    )
     func missingPartition() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         try await fixture.database.run(
@@ -170,7 +179,10 @@ struct PostgresFaultTests {
         #expect(try await fixture.count("analytics.seen") == 1)
     }
 
-    @Test("a table that does not answer is stuck, and the rows of others are delivered with the same call")
+    @Test(
+        "a table that does not answer is stuck, and the rows of others are delivered with the same call",
+        .promise("broken-table")
+    )
     func hangingTable() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         try await fixture.database.run(
@@ -231,7 +243,7 @@ struct PostgresFaultTests {
         await tracker.stop()
     }
 
-    @Test("if a connection answers but nothing is accepted, no event is stuck")
+    @Test("if a connection answers but nothing is accepted, no event is stuck", .promise("outage"))
     func outage() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         try await fixture.database.run(

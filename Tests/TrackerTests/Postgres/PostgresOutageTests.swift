@@ -3,6 +3,7 @@ import EventSchema
 import Logging
 import SluicePostgres
 import Synchronization
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -15,7 +16,7 @@ struct PostgresOutageTests {
         numbers.map { #"{"id":"\#(id($0))","name":"Bought","payload":{"number":\#($0)}}"# }
     }
 
-    @Test("if the server crashes and restarts, no row is lost or duplicated")
+    @Test("if the server crashes and restarts, no row is lost or duplicated", .promise("interrupted-commit"))
     func crash() async throws {
         let server = try await PrivatePostgres()
         let fixture = try await PostgresFixture(Self.plan, in: try await server.makeDatabase())

@@ -4,6 +4,7 @@ import EventSchema
 import EventValidation
 import Logging
 import SluicePostgres
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -26,6 +27,7 @@ struct PostgresPoolerTests {
 
     @Test(
         "with transaction or statement pooling the tracker does not start",
+        .promise("unfit-database"),
         arguments: ["transaction", "statement"]
     )
     func rejected(mode: String) async throws {
@@ -55,7 +57,10 @@ struct PostgresPoolerTests {
         return try #require(nil, "it starts")
     }
 
-    @Test("with session pooling the tracker works, and waits for another process's session without terminating it")
+    @Test(
+        "with session pooling the tracker works, and waits for another process's session without terminating it",
+        .promise("unfit-database")
+    )
     func bySession() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         try await fixture.database.noteInserts(into: "analytics.bought")

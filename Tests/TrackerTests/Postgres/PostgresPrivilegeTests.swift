@@ -4,6 +4,7 @@ import EventSchema
 import EventValidation
 import Logging
 import SluicePostgres
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -30,7 +31,10 @@ struct PostgresPrivilegeTests {
         )
     }
 
-    @Test("the documented privileges suffice to load rows, also with duplicates and refused rows among them")
+    @Test(
+        "the documented privileges suffice to load rows, also with duplicates and refused rows among them",
+        .promise("unfit-database")
+    )
     func enough() async throws {
         let fixture = try await LoaderRole.fixture(Self.plan)
         let tracker = tracker(fixture)
@@ -51,6 +55,7 @@ struct PostgresPrivilegeTests {
 
     @Test(
         "if a privilege that every row needs is missing, the start fails, and the error contains the GRANT",
+        .promise("unfit-database"),
         arguments: [
             (
                 "REVOKE USAGE ON SCHEMA analytics FROM loader",
@@ -88,7 +93,7 @@ struct PostgresPrivilegeTests {
         await tracker.stop()
     }
 
-    @Test("the tracker starts if privileges are missing on only one table")
+    @Test("the tracker starts if privileges are missing on only one table", .promise("broken-table"))
     func oneTable() async throws {
         let fixture = try await LoaderRole.fixture(Self.plan)
         try await fixture.database.run("REVOKE INSERT ON analytics.bought FROM loader")

@@ -5,6 +5,7 @@ import EventValidation
 import Logging
 import SluicePostgres
 import SluiceTesting
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -23,7 +24,10 @@ struct PostgresRefusalTests {
         return fixture
     }
 
-    @Test("rows that violate a constraint are refused with the server's message, and the others are inserted")
+    @Test(
+        "rows that violate a constraint are refused with the server's message, and the others are inserted",
+        .promise("rejected-rows")
+    )
     func constraint() async throws {
         let fixture = try await fixture(
             "ALTER TABLE analytics.bought ADD CONSTRAINT odd CHECK (number NOT IN (0, 137, 138, 999))"
@@ -169,7 +173,10 @@ struct PostgresRefusalTests {
         #expect(try await fixture.rows("number", of: "analytics.bought") == ["1", "2"])
     }
 
-    @Test("if a column was altered while the tracker runs, the events are retried, not refused")
+    @Test(
+        "if a column was altered while the tracker runs, the events are retried, not refused",
+        .promise("broken-table")
+    )
     func changedColumn() async throws {
         let fixture = try await fixture("ALTER TABLE analytics.bought ALTER COLUMN number TYPE integer")
         let delivery = try fixture.delivery(events(0..<10))

@@ -4,6 +4,7 @@ import EventSchema
 import EventValidation
 import Logging
 import SluicePostgres
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -28,7 +29,10 @@ struct PostgresTakeoverTests {
         )
     }
 
-    @Test("the next process terminates a session that still reads rows from a silent network")
+    @Test(
+        "the next process terminates a session that still reads rows from a silent network",
+        .promise("interrupted-commit")
+    )
     func silentNetwork() async throws {
         let fixture = try await fixture()
         let proxy = try SilentProxy(to: fixture.database.server.port)
@@ -95,7 +99,10 @@ struct PostgresTakeoverTests {
         try session.close()
     }
 
-    @Test("a superseded process loads no rows and stores no checkpoint until its checkpoint is requested again")
+    @Test(
+        "a superseded process loads no rows and stores no checkpoint until its checkpoint is requested again",
+        .promise("copied-journal")
+    )
     func superseded() async throws {
         let fixture = try await fixture()
         let first = try await fixture.startedTracker()
@@ -120,7 +127,7 @@ struct PostgresTakeoverTests {
         #expect(try await second.checkpoint(ofJournal: journal) == 20)
     }
 
-    @Test("a superseded process does not load part of a delivery either")
+    @Test("a superseded process does not load part of a delivery either", .promise("copied-journal"))
     func supersededPart() async throws {
         let fixture = try await fixture()
         let first = try await fixture.startedTracker()
@@ -139,7 +146,10 @@ struct PostgresTakeoverTests {
         #expect(try await fixture.count("analytics.bought") == 20)
     }
 
-    @Test("a checkpoint that was changed or removed by hand is not overwritten until the checkpoint is requested again")
+    @Test(
+        "a checkpoint that was changed or removed by hand is not overwritten until the checkpoint is requested again",
+        .promise("copied-journal")
+    )
     func byHand() async throws {
         let fixture = try await fixture()
         let tracker = try await fixture.startedTracker()
@@ -164,7 +174,10 @@ struct PostgresTakeoverTests {
         #expect(try await fixture.count("analytics.bought") == 0)
     }
 
-    @Test("a session sets the server's keepalives to 20 s and three times 10 s, and its tcp_user_timeout to 60 s")
+    @Test(
+        "a session sets the server's keepalives to 20 s and three times 10 s, and its tcp_user_timeout to 60 s",
+        .promise("interrupted-commit")
+    )
     func keepalives() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         // Reads the session's own socket settings when a row is inserted.

@@ -1,6 +1,7 @@
 import EventJournal
 import PipelineTestSupport
 import TestCases
+import TestPromises
 import Testing
 
 /// A journal of one segment with frames whose places are known, damaged in every way.
@@ -36,7 +37,10 @@ struct JournalDamageTests {
         Dictionary(uniqueKeysWithValues: numbers.map { (UInt64($0), "{\"event\":\($0)}") })
     }
 
-    @Test("truncated at any byte, it has the frames before, and reports and keeps what it cut off")
+    @Test(
+        "truncated at any byte, it has the frames before, and reports and keeps what it cut off",
+        .promise("damaged-journal")
+    )
     func truncated() throws {
         let (bytes, frames) = try Self.segment(isEnded: false)
         for length in 0...bytes.count {
@@ -54,7 +58,11 @@ struct JournalDamageTests {
         }
     }
 
-    @Test("with any byte flipped, it has all other frames, and reports the lost one", arguments: [false, true])
+    @Test(
+        "with any byte flipped, it has all other frames, and reports the lost one",
+        .promise("damaged-journal"),
+        arguments: [false, true]
+    )
     func flipped(isEnded: Bool) throws {
         let (bytes, frames) = try Self.segment(isEnded: isEnded)
         for position in bytes.indices {
@@ -78,7 +86,10 @@ struct JournalDamageTests {
         #expect(try JournalContents(again).damages.map(\.offset) == [frames[2]])
     }
 
-    @Test("a frame of a newer format is reported as such, and the frames after it are read")
+    @Test(
+        "a frame of a newer format is reported as such, and the frames after it are read",
+        .promise("unusable-journal")
+    )
     func newerFormat() throws {
         var (bytes, frames) = try Self.segment(isEnded: true)
         let header = bytes[frames[1]..<frames[1] + 52]
@@ -90,7 +101,7 @@ struct JournalDamageTests {
         #expect(contents.lines == Self.expected([0, 2, 3, 4]))
     }
 
-    @Test("a missing segment is a gap, with its place")
+    @Test("a missing segment is a gap, with its place", .promise("damaged-journal"))
     func missingSegment() throws {
         let files = SimulatedFileSystem(seed: 1)
         let journal = try Journal(files, configuration: .small(), now: 0)
@@ -107,7 +118,7 @@ struct JournalDamageTests {
         #expect(try JournalContents(again).order == (0..<100).filter { !lost.contains($0) })
     }
 
-    @Test("a journal that ends with frames of a newer format is not opened")
+    @Test("a journal that ends with frames of a newer format is not opened", .promise("unusable-journal"))
     func newerEnd() throws {
         var (bytes, frames) = try Self.segment(isEnded: false)
         var newer = Array(bytes[frames[4]..<frames[4] + 52])
@@ -144,7 +155,10 @@ struct JournalDamageTests {
         #expect(try next.commit([SampleEntry(["{}"])], now: 0) >= 90)
     }
 
-    @Test("a truncated segment in the middle of the journal is read to its end, and reported")
+    @Test(
+        "a truncated segment in the middle of the journal is read to its end, and reported",
+        .promise("damaged-journal")
+    )
     func shortSegment() throws {
         let files = SimulatedFileSystem(seed: 1)
         let journal = try Journal(files, configuration: .small(), now: 0)

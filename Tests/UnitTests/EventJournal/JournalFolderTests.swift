@@ -1,6 +1,7 @@
 import EventJournal
 import Foundation
 import PipelineTestSupport
+import TestPromises
 import Testing
 
 @Suite("A journal in a folder")
@@ -76,7 +77,7 @@ struct JournalFolderTests {
         #expect(try cuts() == first + [0, 89].map { "00000000000000000009.segment.\($0).cut" })
     }
 
-    @Test("only one process can lock the journal, and the error names that process")
+    @Test("only one process can lock the journal, and the error names that process", .promise("already-in-use"))
     func locked() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let journal = try Journal(folder: folder, now: 0)

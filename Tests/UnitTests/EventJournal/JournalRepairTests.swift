@@ -1,6 +1,7 @@
 import EventJournal
 import PipelineTestSupport
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("The repair of a journal")
@@ -125,7 +126,7 @@ struct JournalRepairTests {
         }
     }
 
-    @Test("a crash or a disk error in the middle loses no readable event")
+    @Test("a crash or a disk error in the middle loses no readable event", .promise("damaged-journal"))
     func crashes() throws {
         var failed = 0
         for seed in 0..<500 as Range<UInt64> {

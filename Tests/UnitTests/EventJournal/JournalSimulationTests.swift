@@ -1,11 +1,13 @@
 import EventJournal
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("A journal in a simulated file system")
 struct JournalSimulationTests {
     @Test(
         "events that were acknowledged after a sync survive every crash, once, in order, with their numbers",
+        .promise("power-failure"),
         arguments: SimulationSeeds.upTo(300)
     )
     func synced(seed: UInt64) throws {
@@ -15,6 +17,7 @@ struct JournalSimulationTests {
 
     @Test(
         "with timed syncs, events that were acknowledged before a successful sync survive every crash",
+        .promise("power-failure"),
         arguments: SimulationSeeds.upTo(300)
     )
     func timed(seed: UInt64) throws {
@@ -24,6 +27,7 @@ struct JournalSimulationTests {
 
     @Test(
         "without syncs a crash loses events, but never reorders them or reuses a number",
+        .promise("power-failure"),
         arguments: SimulationSeeds.upTo(300)
     )
     func unsynced(seed: UInt64) throws {

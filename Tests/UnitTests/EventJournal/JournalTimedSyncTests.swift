@@ -1,5 +1,6 @@
 import EventJournal
 import PipelineTestSupport
+import TestPromises
 import Testing
 
 /// A journal that is synced from time to time, on a disk that fails.
@@ -20,7 +21,7 @@ struct JournalTimedSyncTests {
         return try JournalContents(Journal(files.crashedCopy(), configuration: .small(), now: 0)).order
     }
 
-    @Test("the next successful sync saves what a failed sync did not", arguments: 1...50)
+    @Test("the next successful sync saves what a failed sync did not", .promise("power-failure"), arguments: 1...50)
     func rewritten(seed: UInt64) throws {
         #expect(try surviving(seed: seed, more: 0) == Array(0..<5))
         #expect(try surviving(seed: seed, more: 1) == Array(0..<6))
@@ -46,7 +47,11 @@ struct JournalTimedSyncTests {
         #expect(copy.order == Array(0..<5))
     }
 
-    @Test("bytes that the system lost are reported once, and later ones are saved", arguments: 1...50)
+    @Test(
+        "bytes that the system lost are reported once, and later ones are saved",
+        .promise("power-failure"),
+        arguments: 1...50
+    )
     func forgotten(seed: UInt64) throws {
         let files = SimulatedFileSystem(seed: seed)
         files.withState { $0.forgetsUnsynced = true }

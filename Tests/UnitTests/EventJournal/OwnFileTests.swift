@@ -2,6 +2,7 @@ import EventJournal
 import Foundation
 import PipelineTestSupport
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("A journal's files")
@@ -53,6 +54,7 @@ struct OwnFileTests {
 
     @Test(
         "anything but a regular file in its place is refused at once, and what a link leads to stays as it is",
+        .promise("replaced-files"),
         arguments: names,
         HostileFile.allCases
     )

@@ -1,12 +1,13 @@
 import EventJournal
 import Foundation
 import PipelineTestSupport
+import TestPromises
 import Testing
 
 /// What keeps a segment that holds events from being written over.
 @Suite("The files of a journal's segments")
 struct SegmentFileTests {
-    @Test("a partly read folder is an error")
+    @Test("a partly read folder is an error", .promise("unusable-journal"))
     func listingCutShort() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID())").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -22,7 +23,7 @@ struct SegmentFileTests {
         #expect(try PosixFileSystem(path: path).names() == [])
     }
 
-    @Test("a journal whose folder cannot be listed is not opened")
+    @Test("a journal whose folder cannot be listed is not opened", .promise("unusable-journal"))
     func unlistable() throws {
         let sample = try JournalSample()
         sample.files.withState { $0.failsListing = true }
@@ -32,7 +33,11 @@ struct SegmentFileTests {
         #expect(error?.code == .unreadable)
     }
 
-    @Test("an existing file is never used as a new segment, whatever the listing said", arguments: [0, 100])
+    @Test(
+        "an existing file is never used as a new segment, whatever the listing said",
+        .promise("unusable-journal"),
+        arguments: [0, 100]
+    )
     func existing(byteCount: Int) throws {
         let files = SimulatedFileSystem(seed: 1)
         let journal = try Journal(files, configuration: .small(), now: 0)
@@ -47,7 +52,7 @@ struct SegmentFileTests {
         }
     }
 
-    @Test("a file that the writer made before a failed sync of the folder is reused")
+    @Test("a file that the writer made before a failed sync of the folder is reused", .promise("unusable-journal"))
     func ownFile() throws {
         let files = SimulatedFileSystem(seed: 1)
         let journal = try Journal(files, configuration: .small(), now: 0)

@@ -1,6 +1,7 @@
 import EventModel
 import Foundation
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("Opening regular files")
@@ -33,7 +34,11 @@ struct RegularFileTests {
         }
     }
 
-    @Test("a file that a user names may be a link to a regular file, and nothing else", arguments: HostileFile.allCases)
+    @Test(
+        "a file that a user names may be a link to a regular file, and nothing else",
+        .promise("replaced-files"),
+        arguments: HostileFile.allCases
+    )
     func given(hostile: HostileFile) throws {
         try Self.withFolder { folder in
             let path = folder.appending(path: "file").path

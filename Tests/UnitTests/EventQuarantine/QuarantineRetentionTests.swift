@@ -7,6 +7,7 @@ import Foundation
 import Logging
 import PipelineTestSupport
 import SluiceTesting
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -55,7 +56,10 @@ struct QuarantineRetentionTests {
 
     private func count(_ files: SimulatedFileSystem) throws -> Int { try JournalSample.lines(of: files).count }
 
-    @Test("events of both kinds are removed once they are older than it, and no sooner; later ones stay")
+    @Test(
+        "events of both kinds are removed once they are older than it, and no sooner; later ones stay",
+        .promise("quarantine-retention")
+    )
     func removed() async throws {
         let quarantine = try open()
         for day: Int64 in 0..<3 {
@@ -82,7 +86,7 @@ struct QuarantineRetentionTests {
         #expect(try count(verdicts) == 1 && count(refusals) == 1)
     }
 
-    @Test("a pipeline without a journal removes them every hour")
+    @Test("a pipeline without a journal removes them every hour", .promise("quarantine-retention"))
     func pipelineWithoutJournal() async throws {
         let quarantine = try open()
         try await store(0, in: quarantine)
@@ -106,7 +110,10 @@ struct QuarantineRetentionTests {
         }
     }
 
-    @Test("the time in which nothing ran counts an hour after the opening, so a wrong clock can be corrected before")
+    @Test(
+        "the time in which nothing ran counts an hour after the opening, so a wrong clock can be corrected before",
+        .promise("quarantine-retention")
+    )
     func reopened() async throws {
         do { try await store(0, in: try open()) }
         let quarantine = try open(after: 200)
@@ -117,7 +124,7 @@ struct QuarantineRetentionTests {
         #expect(try count(refusals) == 0 && count(verdicts) == 0)
     }
 
-    @Test("what the disk does not let go is removed the next time")
+    @Test("what the disk does not let go is removed the next time", .promise("quarantine-retention"))
     func failing() async throws {
         let quarantine = try open()
         try await store(0, in: quarantine)

@@ -7,6 +7,7 @@ import Logging
 import PipelineTestSupport
 import SluiceTesting
 import TestCases
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -36,7 +37,7 @@ struct QuarantineSyncTests {
         return numbers.indices.map { (TrackedEvent(batch: batch, index: $0 - numbers.lowerBound), "no") }
     }
 
-    @Test("a verdict is written while a refused event is being synced")
+    @Test("a verdict is written while a refused event is being synced", .promise("slow-quarantine"))
     func verdictDuringSync() async throws {
         let refusals = HookedFileSystem(SimulatedFileSystem(seed: 2))
         let quarantine = try Self.quarantine(SimulatedFileSystem(seed: 1), refusals)
@@ -60,6 +61,7 @@ struct QuarantineSyncTests {
 
     @Test(
         "whatever fails, a stored refused event is there once, also after a crash",
+        .promise("full-quarantine"),
         arguments: SimulationSeeds.upTo(200)
     )
     func retries(seed: UInt64) async throws {

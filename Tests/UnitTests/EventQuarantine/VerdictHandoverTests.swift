@@ -5,6 +5,7 @@ import EventQuarantine
 import EventValidation
 import PipelineTestSupport
 import SluiceTesting
+import TestPromises
 import Testing
 
 @Suite("Verdicts handed to the thread that writes them", .timeLimit(.minutes(5)))
@@ -31,7 +32,10 @@ struct VerdictHandoverTests {
         )
     }
 
-    @Test("losses are logged again after a minute, even if the wall clock was set back by a week")
+    @Test(
+        "losses are logged again after a minute, even if the wall clock was set back by a week",
+        .promise("clock-jump")
+    )
     func wallClockBack() throws {
         let (clock, log, wall) = (ManualClock(), RecordingLog(), Watched(Int64(1_700_000_000_000_000)))
         let quarantine = try Quarantine(
@@ -69,7 +73,10 @@ struct VerdictHandoverTests {
         await quarantine.drain()
     }
 
-    @Test("storing a verdict neither writes nor syncs on the caller, nor waits for a hanging disk")
+    @Test(
+        "storing a verdict neither writes nor syncs on the caller, nor waits for a hanging disk",
+        .promise("slow-quarantine")
+    )
     func waitsForNothing() async throws {
         let verdicts = HookedFileSystem(SimulatedFileSystem(seed: 1))
         let quarantine = try Self.quarantine(verdicts)
@@ -83,7 +90,10 @@ struct VerdictHandoverTests {
         #expect(quarantine.statistics == QuarantineStatistics(kept: 10))
     }
 
-    @Test("a full handover counts and sparsely logs its losses, and accepts verdicts again when there is room")
+    @Test(
+        "a full handover counts and sparsely logs its losses, and accepts verdicts again when there is room",
+        .promise("slow-quarantine")
+    )
     func full() async throws {
         let verdicts = HookedFileSystem(SimulatedFileSystem(seed: 1))
         let log = RecordingLog()
@@ -134,7 +144,7 @@ struct VerdictHandoverTests {
         #expect(quarantine.statistics == QuarantineStatistics(kept: 1))
     }
 
-    @Test("everything handed over is written before run returns")
+    @Test("everything handed over is written before run returns", .promise("slow-quarantine"))
     func pipelineDrains() async throws {
         let verdicts = SimulatedFileSystem(seed: 1)
         let quarantine = try Self.quarantine(verdicts, handoverCapacityInBytes: 1 << 20)

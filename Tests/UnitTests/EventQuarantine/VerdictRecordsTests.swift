@@ -4,6 +4,7 @@ import EventValidation
 import Foundation
 import SluiceHTTP
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("What a request's rejected events take in the quarantine")
@@ -57,7 +58,8 @@ struct VerdictRecordsTests {
     }
 
     @Test(
-        "is at most the inflated body and 64 KiB, however many and wrong they are, and every event is there as it was"
+        "is at most the inflated body and 64 KiB, however many and wrong they are, and every event is there as it was",
+        .promise("many-invalid-events")
     )
     func bound() throws {
         let most = IngestConfiguration().maximumRejections
@@ -97,7 +99,10 @@ struct VerdictRecordsTests {
         }
     }
 
-    @Test("contain each event's whole verdict while there is room, and then at least its codes")
+    @Test(
+        "contain each event's whole verdict while there is room, and then at least its codes",
+        .promise("many-invalid-events")
+    )
     func explanations() throws {
         let rejections = Self.rejections(
             5_000,

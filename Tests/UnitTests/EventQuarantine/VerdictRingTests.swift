@@ -5,6 +5,7 @@ import EventValidation
 import PipelineTestSupport
 import SluiceTesting
 import TestCases
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -68,7 +69,10 @@ struct VerdictRingTests {
         }
     }
 
-    @Test("at its limit the oldest segment is removed, counted and logged, and the newest verdict is stored")
+    @Test(
+        "at its limit the oldest segment is removed, counted and logged, and the newest verdict is stored",
+        .promise("rejected-event-flood")
+    )
     func ring() async throws {
         let quarantine = try quarantine()
         for number in 0..<1_000 {
@@ -108,7 +112,10 @@ struct VerdictRingTests {
         #expect(log.errors.count == 1)
     }
 
-    @Test("senders that fill the ring buffer neither remove refused events nor take their space")
+    @Test(
+        "senders that fill the ring buffer neither remove refused events nor take their space",
+        .promise("rejected-event-flood")
+    )
     func apart() async throws {
         let quarantine = try quarantine()
         try await Self.refuse(10, in: quarantine)
@@ -119,7 +126,7 @@ struct VerdictRingTests {
         try await Self.refuse(10, in: quarantine)
     }
 
-    @Test("refused events are stored up to their limit, then the error names the remedy")
+    @Test("refused events are stored up to their limit, then the error names the remedy", .promise("full-quarantine"))
     func refusalsLimit() async throws {
         let quarantine = try quarantine()
         let error = await #expect(throws: JournalError.self) { try await Self.refuse(200, in: quarantine) }

@@ -2,6 +2,7 @@ import EventJournal
 import EventValidation
 import PipelineTestSupport
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("A limit on the bytes of one batch")
@@ -28,7 +29,8 @@ struct BatchLimitTests {
     }
 
     @Test(
-        "refuses a body with one more event as a whole, with a verdict that says so, and does not affect the next body"
+        "refuses a body with one more event as a whole, with a verdict that says so, and does not affect the next body",
+        .promise("large-bodies")
     )
     func beyond() throws {
         let limit = try Self.byteCount(events: 10)

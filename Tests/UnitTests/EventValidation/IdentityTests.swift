@@ -1,6 +1,7 @@
 import EventModel
 import EventValidation
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("The id of an event")
@@ -89,7 +90,10 @@ struct IdentityTests {
         return ids
     }
 
-    @Test("is derived from the line and all lines before it, however they are split, and lines after it change nothing")
+    @Test(
+        "is derived from the line and all lines before it, however they are split, and lines after it change nothing",
+        .promise("derived-ids")
+    )
     func derivedFromContent() throws {
         let line = Sent.ping()
         let stated = Sent.ping(#","id":"0190a2b4-abcd-4ef0-8000-000000000001""#)

@@ -2,6 +2,7 @@ import EventModel
 import EventQuarantine
 import EventValidation
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("Numbers beyond 64 bits and beyond doubles")
@@ -28,6 +29,7 @@ struct OversizedNumberTests {
 
     @Test(
         "a number that the plan does not describe keeps all its digits, wherever it is",
+        .promise("exact-numbers"),
         arguments: [
             ("18446744073709551616", "18446744073709551616"), ("18446744073709552000", "1.8446744073709552e+19"),
             ("-9223372036854775809", "-9223372036854775809"), ("12345678901234567.89", "12345678901234567.89"),

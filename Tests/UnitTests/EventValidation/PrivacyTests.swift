@@ -4,6 +4,7 @@ import EventValidation
 import Foundation
 import GoldenShapes
 import TestCases
+import TestPromises
 import Testing
 
 /// What the plan protects never leaves the check.
@@ -194,6 +195,7 @@ struct PrivacyTests {
 
     @Test(
         "a stored rejected event has none of the protected values, wherever they are",
+        .promise("protected-values"),
         arguments: [
             (
                 signUp(#""email":"ada@example.com","age":36,"plan":7"#),
@@ -278,7 +280,7 @@ struct PrivacyTests {
         #expect(stored.hasPrefix("The event is not stored"))
     }
 
-    @Test("a text that cannot be searched for protected values is not stored")
+    @Test("a text that cannot be searched for protected values is not stored", .promise("protected-values"))
     func unreadable() throws {
         let checked = try Self.validator().check(
             #"{"name":"Signed Up","payload":{"email":"ada@example.com""#,
@@ -316,7 +318,7 @@ struct PrivacyTests {
 
     // MARK: Typed events
 
-    @Test("typed events are protected in the same way as events that arrive as JSON")
+    @Test("typed events are protected in the same way as events that arrive as JSON", .promise("protected-values"))
     func typed() throws {
         let catalog = Protected.catalog.hashing(with: try #require(Self.key))
         var builder = EventBatchBuilder(catalog: catalog, now: { Sent.arrival })

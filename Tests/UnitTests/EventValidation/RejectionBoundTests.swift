@@ -1,5 +1,6 @@
 import EventValidation
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("A limit on the rejections that are explained")
@@ -27,7 +28,10 @@ struct RejectionBoundTests {
         }
     }
 
-    @Test("keeps rejections up to the size of the body and 64 KiB, and counts the rest")
+    @Test(
+        "keeps rejections up to the size of the body and 64 KiB, and counts the rest",
+        .promise("many-invalid-events")
+    )
     func kept() throws {
         let event = #"{"name":"Nothing"}"#
         let body = "[" + Array(repeating: event, count: 9990).joined(separator: ",") + "]"

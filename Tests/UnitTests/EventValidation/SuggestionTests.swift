@@ -1,6 +1,7 @@
 import EventSchema
 import EventValidation
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("Suggestions")
@@ -47,7 +48,11 @@ struct SuggestionTests {
         #expect(catalog.suggestedEvent(for: String(known.dropLast())).suggestion == nil)
     }
 
-    @Test("take as many comparisons in a plan of 20,000 names or keys as in one of 20", arguments: [20, 2000, 20_000])
+    @Test(
+        "take as many comparisons in a plan of 20,000 names or keys as in one of 20",
+        .promise("large-bodies"),
+        arguments: [20, 2000, 20_000]
+    )
     func comparisons(count: Int) {
         let names = (0..<count).map { "Event Number \($0)" }
         let (events, keys) = (Self.catalog(names), Self.catalog(keys: names))

@@ -1,5 +1,6 @@
 import EventValidation
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("A body checked in turns")
@@ -95,7 +96,7 @@ struct TurnTests {
         }
     }
 
-    @Test("has the same result as in one turn, wherever it was interrupted")
+    @Test("has the same result as in one turn, wherever it was interrupted", .promise("large-bodies"))
     func agreement() throws {
         var source = CaseSource(seed: CaseSource.runSeed)
         for _ in 0..<300 {

@@ -8,6 +8,7 @@ import SluiceKafka
 import SluiceTesting
 import Synchronization
 import TestCases
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -72,6 +73,7 @@ struct BatchLoadingTests {
 
     @Test(
         "an invalid record of another plan waits until it is five minutes old; one from the far future does not wait",
+        .promise("newer-plan"),
         arguments: [(-301, false), (-299, true), (0, true), (299, true), (301, false)]
     )
     func otherPlan(age: Int, waits: Bool) async throws {
@@ -97,7 +99,10 @@ struct BatchLoadingTests {
         }
     }
 
-    @Test("a value that begins with the byte order mark of another encoding is refused, wherever it is in the batch")
+    @Test(
+        "a value that begins with the byte order mark of another encoding is refused, wherever it is in the batch",
+        .promise("unusual-input")
+    )
     func otherEncoding() async throws {
         let marks: [[UInt8]] = [[0xFF, 0xFE], [0xFE, 0xFF], [0xFF, 0xFE, 0, 0], [0, 0, 0xFE, 0xFF]]
         for mark in marks {
@@ -120,7 +125,10 @@ struct BatchLoadingTests {
         }
     }
 
-    @Test("an event without an id gets the same one each time, and another one at another offset")
+    @Test(
+        "an event without an id gets the same one each time, and another one at another offset",
+        .promise("derived-ids")
+    )
     func derivedIDs() async throws {
         _ = try await load([record(0), record(1), record(4), record(5)])
         let together = tracker.ids

@@ -8,6 +8,7 @@ import SluiceKafka
 import SluiceTesting
 import Synchronization
 import TestCases
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -115,7 +116,8 @@ struct GroupOffsetTests {
     }
 
     @Test(
-        "an invalid record that could not be stored is stored by a later attempt, and only then is anything delivered"
+        "an invalid record that could not be stored is stored by a later attempt, and only then is anything delivered",
+        .promise("tracker-without-offsets")
     )
     func fullDisk() async throws {
         files.failWrites(true)
@@ -128,7 +130,10 @@ struct GroupOffsetTests {
         #expect(tracker.accepted == ["Ping"])
     }
 
-    @Test("what was delivered is not delivered again while the rest waits, which is kept after the time for parking")
+    @Test(
+        "what was delivered is not delivered again while the rest waits, which is kept after the time for parking",
+        .promise("tracker-without-offsets")
+    )
     func partial() async throws {
         tracker.refuse(Self.other, Self.missing)
         let names = ["Ping", Self.other, "Ping"]
@@ -145,7 +150,10 @@ struct GroupOffsetTests {
         #expect(quarantine.statistics.kept == 1)
     }
 
-    @Test("events like those that were parked are parked at once while the tracker accepts others, but none of them")
+    @Test(
+        "events like those that were parked are parked at once while the tracker accepts others, but none of them",
+        .promise("tracker-without-offsets")
+    )
     func parkedAtOnce() async throws {
         tracker.refuse(Self.other, Self.missing)
         _ = try await load(["Ping", Self.other])
@@ -180,6 +188,7 @@ struct GroupOffsetTests {
 
     @Test(
         "a tracker that is unavailable, or accepts nothing, loses nothing to the quarantine however long it lasts",
+        .promise("tracker-without-offsets"),
         arguments: [down, slow, missing]
     )
     func outage(error: TrackerError) async throws {
@@ -195,7 +204,11 @@ struct GroupOffsetTests {
         #expect(quarantine.statistics.kept == 0)
     }
 
-    @Test("an outage that begins within a batch parks nothing", arguments: [down, slow])
+    @Test(
+        "an outage that begins within a batch parks nothing",
+        .promise("tracker-without-offsets"),
+        arguments: [down, slow]
+    )
     func outageWithinBatch(error: TrackerError) async throws {
         tracker.refuse(Self.other, Self.missing)
         tracker.refuse(Self.late, error)
@@ -264,6 +277,7 @@ struct GroupOffsetTests {
 
     @Test(
         "events that are stuck while others are accepted are parked, even if their topic times out",
+        .promise("tracker-without-offsets"),
         arguments: [down, slow, missing]
     )
     func stuck(error: TrackerError) async throws {
@@ -304,6 +318,7 @@ struct GroupOffsetTests {
 
     @Test(
         "events that were stuck are not parked while the tracker accepts nothing for another reason",
+        .promise("tracker-without-offsets"),
         arguments: [down, slow, denied]
     )
     func staleEvidence(error: TrackerError) async throws {

@@ -8,6 +8,7 @@ import SluiceKafka
 import SluiceTesting
 import Synchronization
 import TestCases
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -121,7 +122,10 @@ struct PartitionEvidenceTests {
         )
     }
 
-    @Test("what one partition loads shows that another one is stuck, which then waits for ten seconds, and no longer")
+    @Test(
+        "what one partition loads shows that another one is stuck, which then waits for ten seconds, and no longer",
+        .promise("loader-broken-table")
+    )
     func otherPartition() async throws {
         var (stuck, other) = (makeLoad(0), makeLoad(1))
         _ = stuck.receive(record(0))
@@ -158,7 +162,10 @@ struct PartitionEvidenceTests {
         #expect(stuck.committedOffset == 1)
     }
 
-    @Test("an outage that begins while a partition waits refuses nothing, and ends the wait")
+    @Test(
+        "an outage that begins while a partition waits refuses nothing, and ends the wait",
+        .promise("loader-broken-table")
+    )
     func outage() async throws {
         var (stuck, other) = (makeLoad(0), makeLoad(1))
         _ = stuck.receive(record(0))

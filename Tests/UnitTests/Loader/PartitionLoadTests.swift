@@ -1,5 +1,6 @@
 import Loader
 import TestCases
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -10,6 +11,7 @@ struct PartitionLoadTests {
 
     @Test(
         "whatever freezes, moves, fails and is restored, valid records are loaded once and in order, and each invalid record is refused once",
+        .promise("loader-crash"),
         arguments: SimulationSeeds.upTo(5_000)
     )
     func simulation(seed: UInt64) {
@@ -21,7 +23,10 @@ struct PartitionLoadTests {
         }
     }
 
-    @Test("a gap is accepted only after the partition was sought to the expected offset, and is counted")
+    @Test(
+        "a gap is accepted only after the partition was sought to the expected offset, and is counted",
+        .promise("missing-records")
+    )
     func gap() throws {
         var load = loading(from: 0)
         #expect(load.receive(record(0)) == .taken(skipped: nil))
@@ -60,7 +65,7 @@ struct PartitionLoadTests {
         #expect(late.records.map(\.offset) == [1])
     }
 
-    @Test("a broken table holds the partition up for at most ten seconds")
+    @Test("a broken table holds the partition up for at most ten seconds", .promise("loader-broken-table"))
     func brokenTable() throws {
         var load = loading(from: 0)
         _ = load.receive(record(0))
@@ -88,7 +93,10 @@ struct PartitionLoadTests {
         #expect(try #require(nextBatch(of: &load, now: .seconds(704))).refusing.isEmpty)
     }
 
-    @Test("each broken table waits for itself, and none while the destination accepts nothing")
+    @Test(
+        "each broken table waits for itself, and none while the destination accepts nothing",
+        .promise("loader-broken-table")
+    )
     func brokenTables() throws {
         var load = loading(from: 0)
         _ = load.receive(record(0))
@@ -126,7 +134,10 @@ struct PartitionLoadTests {
         #expect(try #require(nextBatch(of: &load, now: .seconds(150))).brokenAt == .seconds(140))
     }
 
-    @Test("a table that breaks while the events of another one are refused waits like the first one")
+    @Test(
+        "a table that breaks while the events of another one are refused waits like the first one",
+        .promise("loader-broken-table")
+    )
     func secondBrokenTable() throws {
         var load = loading(from: 0)
         _ = load.receive(record(0))
@@ -139,7 +150,10 @@ struct PartitionLoadTests {
         #expect(try #require(nextBatch(of: &load, now: .seconds(121))).refusing == ["A", "B"])
     }
 
-    @Test("a table that was repaired, or was last broken long ago, holds the partition up again when it breaks anew")
+    @Test(
+        "a table that was repaired, or was last broken long ago, holds the partition up again when it breaks anew",
+        .promise("loader-broken-table")
+    )
     func brokenAnew() throws {
         var load = loading(from: 0)
         func next(_ offset: Int64, now: Duration) throws -> Bool {
@@ -202,7 +216,7 @@ struct PartitionLoadTests {
         #expect(position == StoredPosition(nextOffset: 9, lastRecord: nil))
     }
 
-    @Test("a full table of refused records is reported until a batch is committed")
+    @Test("a full table of refused records is reported until a batch is committed", .promise("refused-record"))
     func refusedFull() throws {
         var load = loading(from: 0)
         _ = load.receive(record(0))
@@ -215,7 +229,10 @@ struct PartitionLoadTests {
         #expect(load.halt == nil)
     }
 
-    @Test("a batch with more refused records than there is room for is halved until a part of it has room")
+    @Test(
+        "a batch with more refused records than there is room for is halved until a part of it has room",
+        .promise("refused-record")
+    )
     func refusedBeyondLimit() throws {
         var load = loading(from: 0)
         for offset in 0..<4 { _ = load.receive(record(Int64(offset))) }
@@ -310,7 +327,10 @@ struct PartitionLoadTests {
         #expect(try #require(nextBatch(of: &load, now: .seconds(61))).start == 5)
     }
 
-    @Test("if the destination was restored, an idle partition is loaded again from the restored position")
+    @Test(
+        "if the destination was restored, an idle partition is loaded again from the restored position",
+        .promise("restored-database")
+    )
     func restored() {
         var load = loading(from: 5)
         renew(&load, now: .seconds(60), position: 3)

@@ -2,6 +2,7 @@ import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import Operations
+import TestPromises
 import Testing
 
 @Suite("The deadlines of the private port's connections")
@@ -41,7 +42,10 @@ struct ConnectionGuardTests {
         #expect(try Self.secondsOpen(Self.connect()) == 5)
     }
 
-    @Test("end a connection whose body is not complete after 10 s, however often a piece arrives")
+    @Test(
+        "end a connection whose body is not complete after 10 s, however often a piece arrives",
+        .promise("private-port-flood")
+    )
     func body() throws {
         for authorization in [nil, "Bearer x"] {
             let channel = try Self.connect()

@@ -1,4 +1,5 @@
 import Operations
+import TestPromises
 import Testing
 
 @Suite("The places of the private port's connections")
@@ -20,7 +21,10 @@ struct ConnectionPlacesTests {
         func remove(_ number: Int) { places.remove(number) }
     }
 
-    @Test("those without the token have half as many places for each machine, and one address half of them")
+    @Test(
+        "those without the token have half as many places for each machine, and one address half of them",
+        .promise("private-port-flood")
+    )
     func shares() {
         let places = Places(limit: 64)
         var closed: [Int] = []

@@ -10,6 +10,7 @@ import PipelineTestSupport
 import SluiceTesting
 import Synchronization
 import TestCases
+import TestPromises
 import Testing
 
 /// Settings whose values the test looks at; a value must be a number.
@@ -96,7 +97,11 @@ final class SettingChangesTests {
         }
     }
 
-    @Test("anything but a regular file in its place stops the start, and is named", arguments: HostileFile.allCases)
+    @Test(
+        "anything but a regular file in its place stops the start, and is named",
+        .promise("replaced-files"),
+        arguments: HostileFile.allCases
+    )
     func hostile(hostile: HostileFile) throws {
         try hostile.put(at: path, elsewhere: folder)
         let error = #expect(throws: OperationsError.self) { try ControlFile(path: path) }
@@ -163,7 +168,7 @@ final class SettingChangesTests {
         #expect(settings.applied == [:])
     }
 
-    @Test("a change ends at its time, is removed from the file, and others stay")
+    @Test("a change ends at its time, is removed from the file, and others stay", .promise("operator-changes"))
     func expiry() async throws {
         let settings = ScriptedSettings()
         let file = try ControlFile(path: path)

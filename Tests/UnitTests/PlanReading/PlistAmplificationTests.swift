@@ -1,6 +1,7 @@
 import Foundation
 import PlanReading
 import TestCases
+import TestPromises
 import Testing
 
 /// Small files, and files of the maximum size, that are made to cost a reader much time or memory.
@@ -118,7 +119,11 @@ struct PlistAmplificationTests {
         },
     ]
 
-    @Test("they are read or refused within seconds, and the first diagnostic says where", arguments: attacks)
+    @Test(
+        "they are read or refused within seconds, and the first diagnostic says where",
+        .promise("invalid-plan"),
+        arguments: attacks
+    )
     func read(attack: Attack) {
         let bytes = attack.bytes()
         let report = PlanReader().read([PlanSource(file: "a.plist", bytes: bytes)])

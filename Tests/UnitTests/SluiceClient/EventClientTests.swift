@@ -4,6 +4,7 @@ import GoldenClient
 import SluiceClient
 import SluiceTesting
 import Synchronization
+import TestPromises
 import Testing
 
 @Suite("The client", .timeLimit(.minutes(5)))
@@ -92,7 +93,10 @@ struct EventClientTests {
         }
     }
 
-    @Test("after a lost answer, and while the server is overloaded, the same events are sent again")
+    @Test(
+        "after a lost answer, and while the server is overloaded, the same events are sent again",
+        .promise("client-queues")
+    )
     func repetition() async throws {
         let transport = ScriptedTransport([nil, TransportAnswer(status: 503, retryAfter: "60")])
         let reports = Watched<[EventClient.Report]>([])
@@ -114,7 +118,7 @@ struct EventClientTests {
         )
     }
 
-    @Test("rejected events are reported, are not sent again, and delay nothing")
+    @Test("rejected events are reported, are not sent again, and delay nothing", .promise("client-queues"))
     func rejection() async throws {
         let body = #"{"accepted":0,"rejected":[{"index":0,"id":"x","errors":[{"code":"too-long"}]}],"rejectedCount":2}"#
         let transport = ScriptedTransport([TransportAnswer(status: 422, body: Array(body.utf8))])

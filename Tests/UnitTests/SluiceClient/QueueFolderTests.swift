@@ -1,6 +1,7 @@
 import Foundation
 import SluiceClient
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("The client's queue on disk")
@@ -29,6 +30,7 @@ struct QueueFolderTests {
 
     @Test(
         "anything but a regular file in the folder is an error at once, and what a link leads to stays as it is",
+        .promise("replaced-files"),
         arguments: ["lock", "00000000000000000001.ndjson", "00000000000000000002.ndjson"],
         HostileFile.allCases
     )
@@ -68,7 +70,7 @@ struct QueueFolderTests {
         }
     }
 
-    @Test("an incomplete last line is cut off, wherever the process was killed")
+    @Test("an incomplete last line is cut off, wherever the process was killed", .promise("client-queues"))
     func torn() throws {
         let text = Self.line("first") + Self.line("second")
         for length in 0...text.count {

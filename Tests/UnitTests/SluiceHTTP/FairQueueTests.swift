@@ -1,4 +1,5 @@
 import SluiceHTTP
+import TestPromises
 import Testing
 
 @Suite("The order in which senders get turns")
@@ -13,7 +14,11 @@ struct FairQueueTests {
         #expect(queue.popFirst() == nil)
     }
 
-    @Test("senders get equal shares of the time, however many elements each has", arguments: [1, 10, 1000])
+    @Test(
+        "senders get equal shares of the time, however many elements each has",
+        .promise("fair-shares"),
+        arguments: [1, 10, 1000]
+    )
     func equalShares(garbage: Int) {
         var queue = FairQueue<String, (sender: String, cost: Int)>()
         func add(_ sender: String, _ cost: Int) {

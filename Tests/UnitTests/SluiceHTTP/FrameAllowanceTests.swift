@@ -1,5 +1,6 @@
 import NIOCore
 import SluiceHTTP
+import TestPromises
 import Testing
 
 @Suite("The allowance for HTTP/2 frames")
@@ -27,7 +28,7 @@ struct FrameAllowanceTests {
         }
     }
 
-    @Test("clients that work never reach the limit")
+    @Test("clients that work never reach the limit", .promise("malformed-http"))
     func honest() {
         // A PING each second for a day, and nothing else.
         let pings = Connection()

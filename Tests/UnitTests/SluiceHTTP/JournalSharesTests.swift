@@ -1,6 +1,7 @@
 import NIOCore
 import SluiceHTTP
 import Synchronization
+import TestPromises
 import Testing
 
 @Suite("The parts of the journal that keys may use")
@@ -12,7 +13,10 @@ struct JournalSharesTests {
         .uptimeNanoseconds(0) + .milliseconds(milliseconds)
     }
 
-    @Test("below four fifths nothing is refused; beyond, each key has an equal part, until the trackers catch up")
+    @Test(
+        "below four fifths nothing is refused; beyond, each key has an equal part, until the trackers catch up",
+        .promise("fair-shares")
+    )
     func parts() {
         let needed = Mutex(0)
         let shares = JournalShares { .init(neededBytes: needed.withLock { $0 }, capacityInBytes: 1000) }

@@ -1,6 +1,7 @@
 import EventModel
 import NIOCore
 import SluiceHTTP
+import TestPromises
 import Testing
 
 @Suite("The limits of a write key")
@@ -50,6 +51,7 @@ struct KeyLimiterTests {
 
     @Test(
         "beside single events of another sender, a batch is accepted when its sender retries, within the rate",
+        .promise("key-limits"),
         arguments: [100, 10]
     )
     func sharedKey(pauseInMilliseconds: Int) throws {
@@ -76,7 +78,10 @@ struct KeyLimiterTests {
         #expect((5900...6040).contains(20 * batches + singles))
     }
 
-    @Test("a sender that does not retry delays others only while its place is kept, and single events not at all")
+    @Test(
+        "a sender that does not retry delays others only while its place is kept, and single events not at all",
+        .promise("key-limits")
+    )
     func noShow() throws {
         let limiter = Self.limiter(10, burst: 20)
         let sender = try NetworkRange.Address(SocketAddress(ipAddress: "192.0.2.1", port: 0))
@@ -165,7 +170,7 @@ struct KeyLimiterTests {
         #expect(limiter.take(1, now: Self.time(0)) == .rate(retryAfter: .milliseconds(100)))
     }
 
-    @Test("rejected events of a key are kept up to 16 MiB at once, and 64 KiB a second")
+    @Test("rejected events of a key are kept up to 16 MiB at once, and 64 KiB a second", .promise("fair-shares"))
     func rejected() {
         let limiter = Self.limiter()
         #expect(limiter.keepsRejected(bytes: 16 << 20, now: Self.time(0)))
@@ -174,7 +179,10 @@ struct KeyLimiterTests {
         #expect(limiter.take(1000, now: Self.time(1)) == nil, "accepted events are counted apart")
     }
 
-    @Test("a key that has events rejected all the time takes 64 minutes to fill the quarantine's default size")
+    @Test(
+        "a key that has events rejected all the time takes 64 minutes to fill the quarantine's default size",
+        .promise("fair-shares")
+    )
     func rejectedForHours() {
         let limiter = Self.limiter()
         var kept = 0

@@ -6,6 +6,7 @@ import PipelineTestSupport
 import SluiceHTTP
 import SluiceTesting
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("Write keys")
@@ -189,7 +190,10 @@ struct KeyFileServiceTests {
         #expect(grant("web") != nil)
     }
 
-    @Test("a file that is removed or damaged changes nothing, and is logged once, and a damaged one again each minute")
+    @Test(
+        "a file that is removed or damaged changes nothing, and is logged once, and a damaged one again each minute",
+        .promise("key-changes")
+    )
     func damaged() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try write([Self.key("web")])
@@ -228,7 +232,7 @@ struct KeyFileServiceTests {
         #expect(log.all.count == 2)
     }
 
-    @Test("a damaged file stops the start")
+    @Test("a damaged file stops the start", .promise("key-changes"))
     func damagedAtStart() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try write("{")
@@ -260,6 +264,7 @@ struct KeyFileServiceTests {
 
     @Test(
         "anything but a regular file in place of the day's numbers is replaced, and what a link leads to stays as it is",
+        .promise("replaced-files"),
         arguments: HostileFile.allCases
     )
     func hostileUsage(hostile: HostileFile) throws {
@@ -274,7 +279,7 @@ struct KeyFileServiceTests {
         if hostile != .folder { #expect(try RegularFile.contents(own: path + ".usage").isEmpty == false) }
     }
 
-    @Test("the daily counts survive a restart")
+    @Test("the daily counts survive a restart", .promise("key-limits"))
     func usage() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try write([Self.key("web", daily: 10)])

@@ -5,6 +5,7 @@ import GoldenClient
 import GoldenShapes
 import SluiceClient
 import TestCases
+import TestPromises
 import Testing
 
 /// The ids of users, devices and sessions, by each way in which events are encoded.
@@ -49,7 +50,10 @@ struct IdentifierLimitTests {
         return (service, client)
     }
 
-    @Test("512 bytes are accepted, and one more is rejected with a code of its own, as JSON, typed and in the client")
+    @Test(
+        "512 bytes are accepted, and one more is rejected with a code of its own, as JSON, typed and in the client",
+        .promise("invalid-event")
+    )
     func limit() throws {
         let validator = EventValidator(catalog: ShapesEvents.catalog)
         for text in Self.longest {

@@ -1,5 +1,6 @@
 import EventPipeline
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// Sends each malformed request of the corpus.
@@ -7,6 +8,7 @@ import Testing
 struct MalformedRequestTests {
     @Test(
         "a malformed request gets its answer, its connection stays open or ends, and the next sender is served",
+        .promise("malformed-http"),
         arguments: MalformedRequest.corpus
     )
     func answer(request: MalformedRequest) async throws {

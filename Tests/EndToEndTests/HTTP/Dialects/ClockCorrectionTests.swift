@@ -2,6 +2,7 @@ import EventModel
 import EventSchema
 import Foundation
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// Clients whose clocks are wrong, in every combination of what they state.
@@ -75,6 +76,7 @@ struct ClockCorrectionTests {
 
     @Test(
         "a correction whose result is not plausible is not made, and what the client wrote is kept",
+        .promise("client-times"),
         arguments: Sending.allCases
     )
     func correction(sending: Sending) async throws {
@@ -95,7 +97,7 @@ struct ClockCorrectionTests {
         }
     }
 
-    @Test("the limits of a correction are settings")
+    @Test("the limits of a correction are settings", .promise("client-times"))
     func limits() async throws {
         let stated = Timestamp(microseconds: Self.arrival - 5 * Self.day)
         let message = #"{"event":"Seen","timestamp":"\#(stated)","sentAt":"\#(Timestamp(microseconds: Self.arrival))"}"#

@@ -2,6 +2,7 @@ import EventPipeline
 import EventSchema
 import Foundation
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// CloudEvents 1.0, in the three modes of their HTTP binding.
@@ -183,6 +184,7 @@ struct CloudEventsTests {
 
     @Test(
         "data that is not one JSON value is rejected, and adds nothing to the event",
+        .promise("unusual-input"),
         arguments: [
             #"{"total":1.5},"userId":"x""#, "{", "1 2", "{}\u{1}",
         ]
@@ -210,7 +212,7 @@ struct CloudEventsTests {
         #expect(text.response.status == 415)
     }
 
-    @Test("a body of as many invalid events as possible takes little memory")
+    @Test("a body of as many invalid events as possible takes little memory", .promise("memory-limits"))
     func memory() async throws {
         let folder = try TestFolder()
         try folder.write("[{}]", to: "one.json")

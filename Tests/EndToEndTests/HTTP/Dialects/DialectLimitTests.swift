@@ -1,6 +1,7 @@
 import EventSchema
 import Foundation
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// Bodies of other clients with more events, or more rejected ones, than a body may have.
@@ -19,6 +20,7 @@ struct DialectLimitTests {
 
     @Test(
         "beyond the limit, rejected events are only counted, and the valid events of the body are accepted",
+        .promise("client-batches"),
         arguments: dialects.indices,
         sizes
     )
@@ -45,6 +47,7 @@ struct DialectLimitTests {
 
     @Test(
         "of the events beyond the limit one is rejected as too large, and those before are accepted",
+        .promise("client-batches"),
         arguments: dialects.indices,
         sizes
     )

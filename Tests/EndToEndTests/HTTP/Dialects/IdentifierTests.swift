@@ -1,5 +1,6 @@
 import EventSchema
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// Identifiers as the clients of other products send them.
@@ -25,7 +26,7 @@ struct IdentifierTests {
         ),
     ]
 
-    @Test("512 bytes are accepted, and one more is rejected with a code of its own")
+    @Test("512 bytes are accepted, and one more is rejected with a code of its own", .promise("invalid-event"))
     func limit() async throws {
         for (path, type, body, place) in Self.bodies {
             for length in [512, 513] {

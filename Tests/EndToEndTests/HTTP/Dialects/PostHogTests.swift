@@ -1,6 +1,7 @@
 import EventPipeline
 import EventSchema
 import Foundation
+import TestPromises
 import Testing
 
 /// PostHog's capture API, as its SDKs use it.
@@ -223,7 +224,7 @@ struct PostHogTests {
         }
     }
 
-    @Test("nothing between two commas is one invalid event, and takes no other with it")
+    @Test("nothing between two commas is one invalid event, and takes no other with it", .promise("client-batches"))
     func emptyEvents() async throws {
         let good = #"{"event":"Signed Up","distinct_id":"u"}"#
         let plan = DialectExchange.plan(["Signed Up": []])
@@ -250,7 +251,7 @@ struct PostHogTests {
         #expect(other.lines.isEmpty)
     }
 
-    @Test("an event that is not in the plan is rejected, and the answer is still 200")
+    @Test("an event that is not in the plan is rejected, and the answer is still 200", .promise("client-batches"))
     func unknown() async throws {
         let result = try await DialectExchange.send(
             #"{"batch":[{"event":"$autocapture","properties":{}},\#(Self.event)]}"#,

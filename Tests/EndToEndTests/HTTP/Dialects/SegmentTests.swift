@@ -1,6 +1,7 @@
 import EventSchema
 import Foundation
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// Segment's HTTP Tracking API, as its SDKs and RudderStack's use it.
@@ -84,7 +85,10 @@ struct SegmentTests {
         #expect(!line.contains("traits"))
     }
 
-    @Test("a message id that is not a UUID gives the UUID of version 5 in the documented namespace, each time")
+    @Test(
+        "a message id that is not a UUID gives the UUID of version 5 in the documented namespace, each time",
+        .promise("repeated-event")
+    )
     func messageID() async throws {
         // Python: uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_URL, "urn:sluice:message-id"), "ajs-next-1")
         let id = #""id":"5ae1eeb5-4966-56a8-95d2-0848b69fdf7f""#
@@ -169,6 +173,7 @@ struct SegmentTests {
 
     @Test(
         "only the message that is not JSON is rejected",
+        .promise("client-batches"),
         arguments: [
             #"{"type":"track","event":"Order Completed","properties":{"total":NaN}}"#,
             #"{"type":"track","event":"Order Completed","properties":{"total":-Infinity}}"#,
@@ -186,7 +191,7 @@ struct SegmentTests {
         #expect(result.quarantined.count == 1)
     }
 
-    @Test("nothing between two commas is one invalid message, and takes no other with it")
+    @Test("nothing between two commas is one invalid message, and takes no other with it", .promise("client-batches"))
     func emptyMessages() async throws {
         let good = #"{"type":"alias","previousId":"u0"}"#
         for padding in ["", String(repeating: " ", count: 300_000)] {
@@ -239,7 +244,8 @@ struct SegmentTests {
     }
 
     @Test(
-        "a body is answered with 200 even if all its events are rejected, because the clients would discard it otherwise"
+        "a body is answered with 200 even if all its events are rejected, because the clients would discard it otherwise",
+        .promise("client-batches")
     )
     func allRejected() async throws {
         let result = try await Self.send(

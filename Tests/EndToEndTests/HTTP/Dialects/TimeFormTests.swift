@@ -1,5 +1,6 @@
 import EventModel
 import EventSchema
+import TestPromises
 import Testing
 
 /// The table of Documentation/Send/HTTP.md: which forms of a time each format of events accepts.
@@ -79,7 +80,11 @@ struct TimeFormTests {
         return try await DialectExchange.send(Array(body.utf8), to: path, plan, type: type)
     }
 
-    @Test("each format accepts the forms that the table says, and rejects all others", arguments: Format.allCases)
+    @Test(
+        "each format accepts the forms that the table says, and rejects all others",
+        .promise("client-times"),
+        arguments: Format.allCases
+    )
     func table(format: Format) async throws {
         let accepted = Self.common + (format.isLenient ? Self.lenient : [])
         let result = try await Self.send(accepted.map(\.0), as: format)
@@ -96,7 +101,7 @@ struct TimeFormTests {
         #expect(refused.response.body.contains(codes), "\(refused.response.body)")
     }
 
-    @Test("a date of the year 0000, which PostgreSQL does not have, is rejected")
+    @Test("a date of the year 0000, which PostgreSQL does not have, is rejected", .promise("client-times"))
     func dates() async throws {
         let events = ["0000-12-31", "0001-01-01", "9999-12-31"].map { #"{"name":"Seen","payload":{"on":"\#($0)"}}"# }
         let result = try await DialectExchange.send("[\(events.joined(separator: ","))]", to: "/v1/events", Self.plan)

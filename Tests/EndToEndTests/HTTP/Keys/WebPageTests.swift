@@ -1,5 +1,6 @@
 import Foundation
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// Requests of web pages, and the settings that clients for browsers load.
@@ -59,7 +60,10 @@ struct WebPageTests {
         }
     }
 
-    @Test("a page may send with the keys that allow its origin, and can read refusals of the others")
+    @Test(
+        "a page may send with the keys that allow its origin, and can read refusals of the others",
+        .promise("unauthorized")
+    )
     func origins() async throws {
         let keys = [
             KeyedExchange.key(origins: ["https://shop.example"]),
@@ -113,7 +117,7 @@ struct WebPageTests {
         #expect(result.responses[1].field("access-control-expose-headers") == exposed)
     }
 
-    @Test("without keys, only pages of this machine may send")
+    @Test("without keys, only pages of this machine may send", .promise("unauthorized"))
     func originsWithoutKeys() async throws {
         func request(_ origin: String) -> KeyedExchange.Request {
             KeyedExchange.Request(type: "text/plain", fields: "Origin: \(origin)\r\n")

@@ -1,5 +1,6 @@
 import EventPipeline
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// Requests with and without keys, to a real server.
@@ -85,6 +86,7 @@ struct WriteKeyTests {
 
     @Test(
         "without a valid key nothing is accepted, and the answer is in the client's format",
+        .promise("unauthorized"),
         arguments: [
             ("/v1/events", "", #"{"name":"Ping"}"#, #"{"error":{"code":"unauthorized""#),
             (
@@ -124,7 +126,7 @@ struct WriteKeyTests {
         #expect(result.lines.isEmpty)
     }
 
-    @Test("an unauthorized request is answered, and the connection stays open")
+    @Test("an unauthorized request is answered, and the connection stays open", .promise("unauthorized"))
     func connectionGoesOn() async throws {
         let allowed = KeyedExchange.Request(fields: "Authorization: Bearer web-key\r\n")
         let result = try await KeyedExchange.send(
@@ -145,7 +147,7 @@ struct WriteKeyTests {
         #expect(try await KeyedExchange.send(live, ready, keys: []).responses.map(\.status) == [200, 200])
     }
 
-    @Test("only the events that a key may not send are rejected")
+    @Test("only the events that a key may not send are rejected", .promise("key-limits"))
     func forbiddenEvent() async throws {
         let body = #"[{"name":"Ping"},{"name":"Pong"},{"name":"Ping"}]"#
         let request = KeyedExchange.Request(fields: "Authorization: Bearer web-key\r\n", body: body)
@@ -182,6 +184,7 @@ struct WriteKeyTests {
 
     @Test(
         "a key that sends too much gets 429 with the time to wait, and nothing is accepted",
+        .promise("key-limits"),
         arguments: [
             (WriteKey.Limits(eventsPerSecond: 2, burst: 3), "rate-limited", "1"),
             (WriteKey.Limits(eventsPerDay: 3), "daily-volume-exceeded", "41600"),

@@ -1,6 +1,7 @@
 import EventPipeline
 import Foundation
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// HTTP/2 that breaks the rules, sent frame by frame.
@@ -38,7 +39,10 @@ struct HTTP2AbuseTests {
         }
     }
 
-    @Test("a request that is complete before a flood is answered, and GOAWAY states no later one")
+    @Test(
+        "a request that is complete before a flood is answered, and GOAWAY states no later one",
+        .promise("malformed-http")
+    )
     func requestBeforeFlood() async throws {
         let folder = try TestFolder()
         let certificate = try await TestCertificate("server", in: folder)

@@ -1,5 +1,6 @@
 import EventPipeline
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// The graceful shutdown of HTTP/2 connections.
@@ -16,7 +17,10 @@ struct HTTP2ShutdownTests {
         try await TestServer.run(setup) { try await body($0, certificate, folder) }
     }
 
-    @Test("a request that was on its way when the shutdown began is answered before the connection ends")
+    @Test(
+        "a request that was on its way when the shutdown began is answered before the connection ends",
+        .promise("orderly-shutdown")
+    )
     func requestOnItsWay() async throws {
         try await Self.run { server, certificate, folder in
             let arguments = [String(server.address.port), certificate.certificate]
@@ -34,6 +38,7 @@ struct HTTP2ShutdownTests {
 
     @Test(
         "a shutdown under load ends no request that has begun, and accepts exactly the events that it answers with 2xx",
+        .promise("orderly-shutdown"),
         arguments: 0..<5
     )
     func underLoad(round: Int) async throws {

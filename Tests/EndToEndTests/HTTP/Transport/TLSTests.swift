@@ -1,6 +1,7 @@
 import EventPipeline
 import Foundation
 import SluiceHTTP
+import TestPromises
 import Testing
 
 /// HTTPS and HTTP/2, as `curl` and `openssl` see them.
@@ -135,7 +136,10 @@ struct TLSTests {
         }
     }
 
-    @Test("a new certificate is used as soon as both files are new, and until then the previous one")
+    @Test(
+        "a new certificate is used as soon as both files are new, and until then the previous one",
+        .promise("replaced-secrets")
+    )
     func reload() async throws {
         try await Self.run { server, first, folder async throws in
             let tls = try #require(server.tls)

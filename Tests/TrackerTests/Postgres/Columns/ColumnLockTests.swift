@@ -1,5 +1,6 @@
 import EventSchema
 import SluicePostgres
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -16,6 +17,7 @@ struct ColumnLockTests {
 
     @Test(
         "an alteration that is committed while a delivery waits for the table's lock is noticed, and no value is stored as another",
+        .promise("exact-columns"),
         arguments: Way.allCases
     )
     func altered(way: Way) async throws {

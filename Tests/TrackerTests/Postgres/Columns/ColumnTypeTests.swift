@@ -3,6 +3,7 @@ import EventPipeline
 import EventSchema
 import EventValidation
 import SluicePostgres
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -26,7 +27,8 @@ struct ColumnTypeTests {
     }
 
     @Test(
-        "a column that is altered after a delivery stores each value exactly, or its table accepts no rows and is named with it"
+        "a column that is altered after a delivery stores each value exactly, or its table accepts no rows and is named with it",
+        .promise("exact-columns")
     )
     func altered() async throws {
         let fixture = try await fixture()
@@ -52,7 +54,10 @@ struct ColumnTypeTests {
         await fixture.tracker.stop()
     }
 
-    @Test("a tracker that starts on tables with other types sends nothing to them, and check and migrate report them")
+    @Test(
+        "a tracker that starts on tables with other types sends nothing to them, and check and migrate report them",
+        .promise("exact-columns")
+    )
     func restarted() async throws {
         let fixture = try await fixture()
         let migrator = PostgresMigrator(PostgresConfiguration(connection: fixture.database.url))
@@ -80,7 +85,8 @@ struct ColumnTypeTests {
     }
 
     @Test(
-        "after a plan change that gives a property another type, nothing is sent to its table until the table is changed"
+        "after a plan change that gives a property another type, nothing is sent to its table until the table is changed",
+        .promise("exact-columns")
     )
     func planChanged() async throws {
         let fixture = try await fixture()

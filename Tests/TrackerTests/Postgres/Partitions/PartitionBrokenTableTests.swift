@@ -1,4 +1,5 @@
 import SluicePostgres
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -10,7 +11,10 @@ struct PartitionBrokenTableTests {
         seen: "ALTER TABLE analytics.seen ALTER number TYPE text;"
     )
 
-    @Test("while a table accepts nothing, nothing is committed, unless its events are to be refused")
+    @Test(
+        "while a table accepts nothing, nothing is committed, unless its events are to be refused",
+        .promise("loader-broken-table")
+    )
     func brokenTable() async throws {
         let fixture = try await PartitionFixture("ALTER TABLE analytics.seen ALTER number TYPE text")
         _ = try await fixture.claim()
@@ -34,7 +38,7 @@ struct PartitionBrokenTableTests {
         #expect(try await fixture.stored() == ["6|1"])
     }
 
-    @Test("if no table accepts events, nothing is refused, because that is an outage")
+    @Test("if no table accepts events, nothing is refused, because that is an outage", .promise("loader-broken-table"))
     func allBroken() async throws {
         let fixture = try await PartitionFixture(Self.breaking.bought + Self.breaking.seen)
         _ = try await fixture.claim()
@@ -80,7 +84,10 @@ struct PartitionBrokenTableTests {
         #expect(try await fixture.refused() == ["0|refused", "1|broken"])
     }
 
-    @Test("what the schema does not show is no table's fault, unless the server accepts other events meanwhile")
+    @Test(
+        "what the schema does not show is no table's fault, unless the server accepts other events meanwhile",
+        .promise("loader-broken-table")
+    )
     func withoutEvidence() async throws {
         // As after a function was dropped that the triggers of all tables call, and as in a tablespace that is full.
         for state in ["undefined_function", "disk_full", "ZZ123"] {
@@ -110,7 +117,10 @@ struct PartitionBrokenTableTests {
         }
     }
 
-    @Test("only the events of tables that have been broken for long enough are refused")
+    @Test(
+        "only the events of tables that have been broken for long enough are refused",
+        .promise("loader-broken-table")
+    )
     func otherBreaks() async throws {
         let fixture = try await PartitionFixture(Self.breaking.bought + Self.breaking.seen)
         _ = try await fixture.claim()

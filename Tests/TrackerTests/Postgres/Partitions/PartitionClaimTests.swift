@@ -1,4 +1,5 @@
 import SluicePostgres
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -251,7 +252,7 @@ struct PartitionClaimTests {
         the server.
         """
 
-    @Test("a renewal never terminates the session of another owner")
+    @Test("a renewal never terminates the session of another owner", .promise("claimed-partition"))
     func renewalTakesNothing() async throws {
         let fixture = try await PartitionFixture()
         _ = try await fixture.claim()

@@ -1,4 +1,5 @@
 import SluicePostgres
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -12,7 +13,10 @@ struct PartitionGuardTests {
         try await PartitionFixture("ALTER TABLE analytics.bought DROP CONSTRAINT bought_pkey")
     }
 
-    @Test("the compare-and-set: after a restore under the same epoch, a loader that continues commits nothing")
+    @Test(
+        "the compare-and-set: after a restore under the same epoch, a loader that continues commits nothing",
+        .promise("restored-database")
+    )
     func compareAndSet() async throws {
         let fixture = try await fixture()
         _ = try await fixture.claim()
@@ -34,7 +38,10 @@ struct PartitionGuardTests {
         #expect(try await fixture.numbers() == Array(0..<30))
     }
 
-    @Test("the epoch: a loader whose partition was claimed by another one commits nothing")
+    @Test(
+        "the epoch: a loader whose partition was claimed by another one commits nothing",
+        .promise("claimed-partition")
+    )
     func epoch() async throws {
         let fixture = try await fixture()
         _ = try await fixture.claim()
@@ -50,7 +57,10 @@ struct PartitionGuardTests {
         await second.stop()
     }
 
-    @Test("the termination: a claim succeeds while the earlier owner is frozen in the middle of its COPY")
+    @Test(
+        "the termination: a claim succeeds while the earlier owner is frozen in the middle of its COPY",
+        .promise("claimed-partition")
+    )
     func termination() async throws {
         let fixture = try await fixture()
         let proxy = try SilentProxy(to: fixture.database.server.port)

@@ -2,6 +2,7 @@ import EventModel
 import EventValidation
 import SluicePostgres
 import SluiceTesting
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -24,7 +25,10 @@ struct PartitionLoadTests {
         #expect(try await fixture.stored() == ["30|1"])
     }
 
-    @Test("neither the rows nor the refused records nor the position are stored without the others")
+    @Test(
+        "neither the rows nor the refused records nor the position are stored without the others",
+        .promise("refused-record")
+    )
     func allOrNothing() async throws {
         let fixture = try await PartitionFixture(
             "ALTER TABLE analytics._sluice_loader_offsets ADD CHECK (next_offset <> 20)"
@@ -173,7 +177,10 @@ struct PartitionLoadTests {
         await tracker.stop()
     }
 
-    @Test("a partition keeps at most as many refused records as configured; beyond that nothing is committed")
+    @Test(
+        "a partition keeps at most as many refused records as configured; beyond that nothing is committed",
+        .promise("refused-record")
+    )
     func bound() async throws {
         let fixture = try await PartitionFixture()
         let tracker = fixture.makeTracker { $0.maximumRefused = 3 }
@@ -261,7 +268,10 @@ struct PartitionLoadTests {
         await tracker.stop()
     }
 
-    @Test("after a lost commit response the outcome is unknown, and the renewal finds the position")
+    @Test(
+        "after a lost commit response the outcome is unknown, and the renewal finds the position",
+        .promise("loader-crash")
+    )
     func inDoubt() async throws {
         let server = try await PrivatePostgres()
         let fixture = try await PartitionFixture(in: try await server.makeDatabase())

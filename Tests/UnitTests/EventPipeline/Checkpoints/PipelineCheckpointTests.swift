@@ -4,6 +4,7 @@ import EventValidation
 import PipelineTestSupport
 import SluiceTesting
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("A pipeline whose tracker stores its own checkpoint", .timeLimit(.minutes(5)))
@@ -69,7 +70,10 @@ struct PipelineCheckpointTests {
         #expect(restored.checkpoint == 60)
     }
 
-    @Test("a journal that is older than its destination is reported with both numbers, and no new event is skipped")
+    @Test(
+        "a journal that is older than its destination is reported with both numbers, and no new event is skipped",
+        .promise("restored-journal")
+    )
     func olderCopy() async throws {
         let (files, ledger) = (SimulatedFileSystem(seed: 10), Ledger())
         try await run(LedgerTracker(ledger), files, submitting: 0..<20, until: 20)

@@ -1,6 +1,7 @@
 import EventPipeline
 import EventValidation
 import SluiceTesting
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -21,6 +22,7 @@ struct AcknowledgementTests {
 
     @Test(
         "a sender waits until every tracker has settled its batch, without a journal and with one",
+        .promise("relay-node-loss"),
         arguments: [false, true]
     )
     func delivered(hasJournal: Bool) throws {
@@ -50,7 +52,10 @@ struct AcknowledgementTests {
         #expect(harness.delivery(0)?.count == 1)
     }
 
-    @Test("while a tracker does not deliver, batches for it are refused, and those for others are not")
+    @Test(
+        "while a tracker does not deliver, batches for it are refused, and those for others are not",
+        .promise("relay-outage")
+    )
     func refused() throws {
         let harness = DispatchStateHarness(Self.configuration(.delivered), hasJournal: true)
         #expect(harness.submit(1, "A") == .rejected(.unavailable))
@@ -92,7 +97,8 @@ struct AcknowledgementTests {
     }
 
     @Test(
-        "with the journal as a fallback, a sender that stops waiting for the delivery is told that its batch is stored"
+        "with the journal as a fallback, a sender that stops waiting for the delivery is told that its batch is stored",
+        .promise("relay-outage")
     )
     func impatient() throws {
         let harness = DispatchStateHarness(Self.configuration(.deliveredIfAvailable), hasJournal: true)
@@ -110,7 +116,10 @@ struct AcknowledgementTests {
         #expect(harness.withdraw(first) == .decided)
     }
 
-    @Test("if the journal loses events of a tracker, senders that wait for it are told that the outcome is unknown")
+    @Test(
+        "if the journal loses events of a tracker, senders that wait for it are told that the outcome is unknown",
+        .promise("relay-outage")
+    )
     func lost() throws {
         let harness = DispatchStateHarness(Self.configuration(.delivered), hasJournal: true)
         harness.start()

@@ -4,12 +4,17 @@ import Foundation
 import Logging
 import PipelineTestSupport
 import Synchronization
+import TestPromises
 import Testing
 import TrackerKit
 
 @Suite("Trackers of a pipeline are checked")
 struct CheckedTrackersTests {
-    @Test("each tracker's settings are checked once, with a journal and without", arguments: [false, true])
+    @Test(
+        "each tracker's settings are checked once, with a journal and without",
+        .promise("invalid-settings"),
+        arguments: [false, true]
+    )
     func checksOnce(hasJournal: Bool) async throws {
         final class Checked: Tracker {
             let name = "alpha"

@@ -1,6 +1,7 @@
 import EventPipeline
 import PipelineTestSupport
 import SluiceTesting
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -42,7 +43,10 @@ struct ControlTests {
         }
     }
 
-    @Test("ends a pipeline whose tracker is paused; with a journal, its events are delivered after the next start")
+    @Test(
+        "ends a pipeline whose tracker is paused; with a journal, its events are delivered after the next start",
+        .promise("operator-changes")
+    )
     func shutdown() async throws {
         let files = SimulatedFileSystem(seed: 1)
         let queue = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)

@@ -1,9 +1,10 @@
 import EventPipeline
+import TestPromises
 import Testing
 
 @Suite("The rate at which a journal drains")
 struct DrainRateTests {
-    @Test("estimates from the last ten seconds when a number is reached")
+    @Test("estimates from the last ten seconds when a number is reached", .promise("full-disk"))
     func wait() {
         var rate = DrainRate()
         for second in 0...20 {

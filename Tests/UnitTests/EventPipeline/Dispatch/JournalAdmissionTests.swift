@@ -2,13 +2,17 @@ import EventJournal
 import EventPipeline
 import PipelineTestSupport
 import SluiceTesting
+import TestPromises
 import Testing
 
 @Suite("Admission to the journal")
 struct JournalAdmissionTests {
     private let alpha = 0
 
-    @Test("what may not wait is rejected while a queue's worth of events is on its way to the journal")
+    @Test(
+        "what may not wait is rejected while a queue's worth of events is on its way to the journal",
+        .promise("no-room")
+    )
     func limitOfEvents() {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
         #expect(harness.offer(8, "A").isCommitting)
@@ -43,7 +47,10 @@ struct JournalAdmissionTests {
         #expect(harness.offer(1, "A").isNotStored)
     }
 
-    @Test("a flush waits for events on their way to the journal and for their delivery, and for nothing later")
+    @Test(
+        "a flush waits for events on their way to the journal and for their delivery, and for nothing later",
+        .promise("flush")
+    )
     func flush() throws {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
         harness.start()

@@ -1,6 +1,7 @@
 import EventPipeline
 import PipelineTestSupport
 import SluiceTesting
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -31,7 +32,10 @@ struct LimitChangeTests {
         #expect(harness.state.statistics(now: harness.now).trackers.map(\.enqueued) == [27, 8])
     }
 
-    @Test("a queue that shrinks below what it holds keeps it, and admits nothing until it has drained")
+    @Test(
+        "a queue that shrinks below what it holds keeps it, and admits nothing until it has drained",
+        .promise("operator-changes")
+    )
     func shrink() throws {
         let harness = DispatchStateHarness(.small())
         harness.start()

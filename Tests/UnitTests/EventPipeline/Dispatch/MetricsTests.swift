@@ -9,6 +9,7 @@ import PipelineTestSupport
 import SluiceTesting
 import Synchronization
 import TestCases
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -234,7 +235,7 @@ struct MetricsTests {
         return harness.pipeline
     }
 
-    @Test("after a restart, events read back from the journal before they are settled")
+    @Test("after a restart, events read back from the journal before they are settled", .promise("damaged-journal"))
     func backlog() async throws {
         let files = try await journalWithBacklog(50)
         let depths = Mutex<[Int64]>([])
@@ -256,6 +257,7 @@ struct MetricsTests {
 
     @Test(
         "events that damage took as dropped, also those of before a restart",
+        .promise("damaged-journal"),
         arguments: ["lines", "a header", "a segment that is gone", "a segment that cannot be read"]
     )
     func damaged(what: String) async throws {

@@ -2,6 +2,7 @@ import EventJournal
 import EventPipeline
 import PipelineTestSupport
 import SluiceTesting
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -12,6 +13,7 @@ struct ParkingTests {
 
     @Test(
         "events of a broken table are parked while others are delivered, first after a time and then at once",
+        .promise("broken-table"),
         arguments: [false, true]
     )
     func brokenTable(_ stopsAtFirstFailure: Bool) async throws {
@@ -49,6 +51,7 @@ struct ParkingTests {
 
     @Test(
         "the search for the failing events starts after ten seconds, whatever the error",
+        .promise("broken-table"),
         arguments: [ScriptedTracker.outage, TableTracker.reason]
     )
     func patience(failure: TrackerError) throws {
@@ -76,7 +79,7 @@ struct ParkingTests {
         #expect(harness.delivery(alpha)?.count == 1)
     }
 
-    @Test("a probe shows that the table is repaired, and its events are delivered again")
+    @Test("a probe shows that the table is repaired, and its events are delivered again", .promise("broken-table"))
     func repair() async throws {
         let tracker = TableTracker(broken: ["A"])
         try await withQuarantine { quarantine, lines in
@@ -106,7 +109,8 @@ struct ParkingTests {
     }
 
     @Test(
-        "one event that always fails is parked alone where its tracker takes single events, and the others are delivered"
+        "one event that always fails is parked alone where its tracker takes single events, and the others are delivered",
+        .promise("broken-table")
     )
     func poison() async throws {
         let tracker = PoisonTracker(poison: [1, 4])
@@ -125,7 +129,10 @@ struct ParkingTests {
         }
     }
 
-    @Test("exactly the events that always fail are parked, even if they are adjacent or have one name")
+    @Test(
+        "exactly the events that always fail are parked, even if they are adjacent or have one name",
+        .promise("broken-table")
+    )
     func neighbours() async throws {
         let tracker = PoisonTracker(poison: [0, 1, 2, 9, 19])
         try await withQuarantine { quarantine, lines in
@@ -140,7 +147,10 @@ struct ParkingTests {
         }
     }
 
-    @Test("an outage parks nothing, however long it takes, and afterwards all events are delivered in order")
+    @Test(
+        "an outage parks nothing, however long it takes, and afterwards all events are delivered in order",
+        .promise("outage")
+    )
     func outage() async throws {
         let tracker = TableTracker()
         tracker.state.update { $0.isDown = true }
@@ -160,7 +170,10 @@ struct ParkingTests {
         }
     }
 
-    @Test("an event that a tracker refuses without asking its destination is no evidence against an outage")
+    @Test(
+        "an event that a tracker refuses without asking its destination is no evidence against an outage",
+        .promise("outage")
+    )
     func refusedInOutage() async throws {
         let tracker = TableTracker()
         tracker.state.update { ($0.isDown, $0.refused) = (true, [3]) }
@@ -241,7 +254,7 @@ struct ParkingTests {
         }
     }
 
-    @Test("a probe follows the events of the same delivery that can be delivered")
+    @Test("a probe follows the events of the same delivery that can be delivered", .promise("broken-table"))
     func probeComesLast() async throws {
         let tracker = TableTracker(broken: ["A"])
         try await withQuarantine { quarantine, _ in
@@ -269,7 +282,10 @@ struct ParkingTests {
         }
     }
 
-    @Test("if only events of the broken table arrive, nothing waits behind them, and they are not parked")
+    @Test(
+        "if only events of the broken table arrive, nothing waits behind them, and they are not parked",
+        .promise("outage")
+    )
     func alone() async throws {
         let tracker = TableTracker(broken: ["A"])
         try await withQuarantine { quarantine, lines in
@@ -288,7 +304,10 @@ struct ParkingTests {
         }
     }
 
-    @Test("events that are needed to tell a broken table from an outage come from the journal, too")
+    @Test(
+        "events that are needed to tell a broken table from an outage come from the journal, too",
+        .promise("broken-table")
+    )
     func companyFromJournal() async throws {
         let tracker = TableTracker(broken: ["A"])
         let files = SimulatedFileSystem(seed: 1)
@@ -314,7 +333,7 @@ struct ParkingTests {
         #expect(again.delivered == [40])
     }
 
-    @Test("without a quarantine, nothing is parked")
+    @Test("without a quarantine, nothing is parked", .promise("full-quarantine"))
     func discarding() async throws {
         let tracker = TableTracker(broken: ["A"])
         let harness = try PipelineHarness([tracker])
@@ -328,7 +347,10 @@ struct ParkingTests {
         #expect(harness.pipeline.statistics[tracker: "alpha"]?.pendingEvents == 3)
     }
 
-    @Test("if the quarantine is full, the tracker stalls and reports why, and nothing is lost")
+    @Test(
+        "if the quarantine is full, the tracker stalls and reports why, and nothing is lost",
+        .promise("full-quarantine")
+    )
     func fullQuarantine() async throws {
         let tracker = TableTracker(broken: ["A"])
         try await withQuarantine(capacityInBytes: 1_000) { quarantine, lines in

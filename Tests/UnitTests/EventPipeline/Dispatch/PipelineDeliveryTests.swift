@@ -3,6 +3,7 @@ import EventPipeline
 import EventValidation
 import PipelineTestSupport
 import SluiceTesting
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -93,7 +94,7 @@ struct PipelineDeliveryTests {
         }
     }
 
-    @Test("a stalled tracker delays no other")
+    @Test("a stalled tracker delays no other", .promise("slow-tracker"))
     func stall() async throws {
         let stalled = ScriptedTracker(name: "alpha", [.stall])
         let healthy = ScriptedTracker(name: "beta")
@@ -112,6 +113,7 @@ struct PipelineDeliveryTests {
 
     @Test(
         "a tracker that cannot start is tried again, whatever the reason, and gets what came meanwhile",
+        .promise("unavailable-at-start"),
         arguments: [
             (ScriptedTracker.outage, TrackerStatistics.Status.starting), (ScriptedTracker.misconfiguration, .blocked),
         ]

@@ -8,6 +8,7 @@ import PipelineTestSupport
 import SluiceTesting
 import Synchronization
 import TestCases
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -43,6 +44,7 @@ struct PipelinePrivacyTests {
 
     @Test(
         "from the queue and from the journal, a hidden value reaches only the tracker that may see it",
+        .promise("protected-values"),
         arguments: [1, 100]
     )
     func hiding(capacity: Int) async throws {
@@ -88,7 +90,10 @@ struct PipelinePrivacyTests {
         #expect(!texts.contains { $0.contains("DE1") }, "\(texts)")
     }
 
-    @Test("refused events are quarantined in full, and hidden values stay hidden in retries")
+    @Test(
+        "refused events are quarantined in full, and hidden values stay hidden in retries",
+        .promise("protected-values")
+    )
     func outcomes() async throws {
         try await withQuarantine { quarantine, lines in
             let beta = ScriptedTracker(name: "beta", [.fail, .refuse([1])])
@@ -109,6 +114,7 @@ struct PipelinePrivacyTests {
 
     @Test(
         "what a new plan hides is hidden at once, also in the sends of a diagnosis that has begun",
+        .promise("protected-values"),
         arguments: [Sensitivity.drop, .hash, .trackers(["beta"])]
     )
     func hidingDuringDiagnosis(sensitivity: Sensitivity) async throws {

@@ -3,13 +3,17 @@ import EventPipeline
 import Logging
 import PipelineTestSupport
 import SluiceTesting
+import TestPromises
 import Testing
 
 @Suite("A pipeline with a journal and a quarantine that is full", .timeLimit(.minutes(5)))
 struct PipelineQuarantineTests {
     private static let queue = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
 
-    @Test("a refused event is not settled before it is stored: after a crash it is delivered again")
+    @Test(
+        "a refused event is not settled before it is stored: after a crash it is delivered again",
+        .promise("full-quarantine")
+    )
     func refusal() async throws {
         let files = SimulatedFileSystem(seed: 1)
         var crashed = files

@@ -4,6 +4,7 @@ import Logging
 import PipelineTestSupport
 import ServiceLifecycle
 import SluiceTesting
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -32,7 +33,10 @@ struct PipelineShutdownTests {
         }
     }
 
-    @Test("after 30 s deliveries are cancelled, the tracker is stopped, and the rest counts as pending")
+    @Test(
+        "after 30 s deliveries are cancelled, the tracker is stopped, and the rest counts as pending",
+        .promise("orderly-shutdown")
+    )
     func deadline() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.stall])
         let configuration = Pipeline.Configuration(delivery: .init(maximumEvents: 2))
@@ -50,7 +54,10 @@ struct PipelineShutdownTests {
         #expect(harness.pipeline.statistics[tracker: "alpha"]?.pendingEvents == 5)
     }
 
-    @Test("a tracker that ignores its cancellation is abandoned after the grace period, and not stopped")
+    @Test(
+        "a tracker that ignores its cancellation is abandoned after the grace period, and not stopped",
+        .promise("custom-tracker")
+    )
     func leftBehind() async throws {
         let deaf = ScriptedTracker(name: "alpha", [.stallIgnoringCancellation])
         let healthy = ScriptedTracker(name: "beta")
@@ -77,6 +84,7 @@ struct PipelineShutdownTests {
 
     @Test(
         "with a number of start attempts run throws after the last, naming the tracker, once the others are drained",
+        .promise("bounded-attempts"),
         arguments: [ScriptedTracker.misconfiguration, ScriptedTracker.outage]
     )
     func startFailure(_ failure: TrackerError) async throws {
@@ -95,7 +103,8 @@ struct PipelineShutdownTests {
     }
 
     @Test(
-        "with a number of delivery attempts run throws after the last without progress, once the other trackers are drained"
+        "with a number of delivery attempts run throws after the last without progress, once the other trackers are drained",
+        .promise("bounded-attempts")
     )
     func deliveryAttempts() async throws {
         let broken = ScriptedTracker(name: "alpha", [.fail, .failPartly([1]), .fail, .fail, .fail])
@@ -120,7 +129,7 @@ struct PipelineShutdownTests {
         await flush.value
     }
 
-    @Test("with a limit on delivery attempts, a permanent failure ends run at once")
+    @Test("with a limit on delivery attempts, a permanent failure ends run at once", .promise("bounded-attempts"))
     func hopelessDelivery() async throws {
         let tracker = TableTracker(broken: ["A"])
         let harness = try PipelineHarness([tracker], configuration: .init(maximumDeliveryAttempts: 5))
@@ -135,7 +144,7 @@ struct PipelineShutdownTests {
         #expect(tracker.delivered == [2])
     }
 
-    @Test("the initializer throws for settings that cannot work, and names the tracker")
+    @Test("the initializer throws for settings that cannot work, and names the tracker", .promise("invalid-settings"))
     func invalidSettings() throws {
         struct Invalid: Tracker {
             let name = "Alpha"

@@ -6,6 +6,7 @@ import Logging
 import PipelineTestSupport
 import SluiceTesting
 import TestCases
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -61,7 +62,10 @@ struct PlanReplacementTests {
         }
     }
 
-    @Test("a tracker is started again for the new plan, and gets the events of both plans in order")
+    @Test(
+        "a tracker is started again for the new plan, and gets the events of both plans in order",
+        .promise("plan-replacement")
+    )
     func restart() async throws {
         let alpha = ScriptedTracker(name: "alpha")
         let lines = try await quarantined([alpha]) { pipeline in
@@ -78,7 +82,11 @@ struct PlanReplacementTests {
         #expect(lines.isEmpty)
     }
 
-    @Test("events of the earlier plan that do not follow the new one go to the quarantine", arguments: [3, 40])
+    @Test(
+        "events of the earlier plan that do not follow the new one go to the quarantine",
+        .promise("plan-replacement"),
+        arguments: [3, 40]
+    )
     func rejected(count: Int) async throws {
         let alpha = ScriptedTracker(name: "alpha", [.stall])
         let lines = try await quarantined([alpha]) { pipeline in
@@ -97,6 +105,7 @@ struct PlanReplacementTests {
 
     @Test(
         "an event that no longer follows the plan is quarantined for the trackers that had not delivered it, with their names, as after a restart",
+        .promise("plan-replacement"),
         arguments: [3, 40],
         [false, true]
     )
@@ -128,6 +137,7 @@ struct PlanReplacementTests {
 
     @Test(
         "events that the new plan sends elsewhere are left out, from the queue and the journal, and count as nothing else",
+        .promise("plan-replacement"),
         arguments: [4, 40]
     )
     func leftOut(count: Int) async throws {
@@ -153,7 +163,10 @@ struct PlanReplacementTests {
         if count == 4 { #expect(warnings.count == 1 && warnings[0].contains(" events=3 ")) }
     }
 
-    @Test("a delivery that is being retried is checked, too, by a tracker that was started for the new plan")
+    @Test(
+        "a delivery that is being retried is checked, too, by a tracker that was started for the new plan",
+        .promise("plan-replacement")
+    )
     func retried() async throws {
         let alpha = ScriptedTracker(name: "alpha", Array(repeating: .fail, count: 3))
         let lines = try await quarantined([alpha]) { pipeline in
@@ -166,7 +179,10 @@ struct PlanReplacementTests {
         #expect(lines.count == 2)
     }
 
-    @Test("if the plan is replaced during the first start of a tracker, it is started again before its first delivery")
+    @Test(
+        "if the plan is replaced during the first start of a tracker, it is started again before its first delivery",
+        .promise("plan-replacement")
+    )
     func duringFirstStart() async throws {
         let alpha = SlowTracker()
         let lines = try await quarantined([alpha]) { pipeline in
@@ -180,7 +196,10 @@ struct PlanReplacementTests {
         #expect(lines.isEmpty)
     }
 
-    @Test("a tracker that cannot be started for the new plan keeps its events, and delivers them once it can")
+    @Test(
+        "a tracker that cannot be started for the new plan keeps its events, and delivers them once it can",
+        .promise("plan-replacement")
+    )
     func failedRestart() async throws {
         let alpha = RestartingTracker(failing: 1..<4)
         let lines = try await quarantined([alpha]) { pipeline in
@@ -193,7 +212,11 @@ struct PlanReplacementTests {
         #expect(lines.isEmpty)
     }
 
-    @Test("a tracker with a checkpoint is not asked for it again, and delivers nothing twice", arguments: 1...20)
+    @Test(
+        "a tracker with a checkpoint is not asked for it again, and delivers nothing twice",
+        .promise("plan-replacement"),
+        arguments: 1...20
+    )
     func checkpoint(seed: UInt64) async throws {
         let ledger = Ledger()
         let tracker = LedgerTracker(ledger, [.succeed, .fail, .refuse([0]), .succeed])
@@ -209,7 +232,10 @@ struct PlanReplacementTests {
         #expect(ledger.numbers == ledger.numbers.sorted() && Set(ledger.numbers).count == ledger.numbers.count)
     }
 
-    @Test("under load, with trackers that fail, no event is lost, repeated or delivered under a plan that rejects it")
+    @Test(
+        "under load, with trackers that fail, no event is lost, repeated or delivered under a plan that rejects it",
+        .promise("plan-replacement")
+    )
     func load() async throws {
         let files = SimulatedFileSystem(seed: 4)
         let acts: [ScriptedTracker.Act] = (0..<40).flatMap { $0 % 3 == 0 ? [.fail, .failPartly([0])] : [.succeed] }
@@ -256,7 +282,7 @@ struct PlanReplacementTests {
         }
     }
 
-    @Test("a plan that cannot work is refused, and changes nothing")
+    @Test("a plan that cannot work is refused, and changes nothing", .promise("invalid-plan"))
     func refused() async throws {
         let alpha = ScriptedTracker(name: "alpha")
         _ = try await quarantined([alpha]) { pipeline in

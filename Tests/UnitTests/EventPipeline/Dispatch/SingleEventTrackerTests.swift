@@ -2,6 +2,7 @@ import EventValidation
 import Foundation
 import PipelineTestSupport
 import SluiceTesting
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -18,7 +19,11 @@ struct SingleEventTrackerTests {
 
     private let delivery = Delivery([EventSlice(PipelineHarness.batch("A", 0..<5))])
 
-    @Test("after an error that is not a refusal, delivery is retried from that event on", arguments: [true, false])
+    @Test(
+        "after an error that is not a refusal, delivery is retried from that event on",
+        .promise("custom-tracker"),
+        arguments: [true, false]
+    )
     func outage(_ isTrackerError: Bool) async {
         let error: any Error = isTrackerError ? ScriptedTracker.misconfiguration : URLError(.cannotConnectToHost)
         let outcome = await Scripted(failures: [2: error]).deliver(delivery)

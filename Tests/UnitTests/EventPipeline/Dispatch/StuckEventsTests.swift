@@ -2,12 +2,16 @@ import EventJournal
 import EventPipeline
 import PipelineTestSupport
 import SluiceTesting
+import TestPromises
 import Testing
 import TrackerKit
 
 @Suite("Events that a tracker knows to be stuck", .timeLimit(.minutes(5)))
 struct StuckEventsTests {
-    @Test("single events that a tracker knows to be stuck are parked, first after ten seconds and then at once")
+    @Test(
+        "single events that a tracker knows to be stuck are parked, first after ten seconds and then at once",
+        .promise("broken-table")
+    )
     func stuckEvents() async throws {
         let tracker = StuckTracker { $0.number % 5 == 0 }
         try await withQuarantine { quarantine, lines in
@@ -36,7 +40,7 @@ struct StuckEventsTests {
         }
     }
 
-    @Test("each name's stuck events wait ten seconds from their own first failure")
+    @Test("each name's stuck events wait ten seconds from their own first failure", .promise("broken-table"))
     func patienceOfEachName() async throws {
         let tracker = StuckTracker { $0.number >= 100 }
         try await withQuarantine { quarantine, lines in
@@ -67,7 +71,10 @@ struct StuckEventsTests {
         }
     }
 
-    @Test("events that were stuck are not parked while the tracker delivers nothing for another reason")
+    @Test(
+        "events that were stuck are not parked while the tracker delivers nothing for another reason",
+        .promise("outage")
+    )
     func staleEvidence() async throws {
         let tracker = StuckTracker { $0.number >= 100 }
         try await withQuarantine { quarantine, lines in
@@ -135,6 +142,7 @@ struct StuckEventsTests {
 
     @Test(
         "events that fail one by one show together that none of their name is accepted, unless others of it are",
+        .promise("broken-table"),
         arguments: [false, true]
     )
     func oneByOne(acceptsOthers: Bool) async throws {
@@ -167,7 +175,10 @@ struct StuckEventsTests {
         }
     }
 
-    @Test("the events behind those that are stuck are delivered with the next attempt, within ten seconds")
+    @Test(
+        "the events behind those that are stuck are delivered with the next attempt, within ten seconds",
+        .promise("broken-table")
+    )
     func behindStuckEvents() throws {
         let alpha = 0
         let harness = DispatchStateHarness(.small())

@@ -1,6 +1,7 @@
 import EventPipeline
 import PipelineTestSupport
 import SluiceTesting
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -192,7 +193,10 @@ struct WorkerDecisionTests {
         }
     }
 
-    @Test("with a limit on start attempts, a permanent failure closes the pipeline at once")
+    @Test(
+        "with a limit on start attempts, a permanent failure closes the pipeline at once",
+        .promise("bounded-attempts")
+    )
     func blockedStart() {
         var configuration = Pipeline.Configuration.small()
         configuration.maximumStartAttempts = 3
@@ -208,6 +212,7 @@ struct WorkerDecisionTests {
 
     @Test(
         "a plan that is replaced while a tracker starts again never gives the tracker up",
+        .promise("bounded-attempts"),
         arguments: [false, true]
     )
     func startForNewPlan(isSuperseded: Bool) throws {

@@ -4,6 +4,7 @@ import PipelineTestSupport
 import SluiceTesting
 import Synchronization
 import TestCases
+import TestPromises
 import Testing
 
 /// What a pipeline does while its journal's disk does not answer.
@@ -39,7 +40,10 @@ struct HangingDiskTests {
         }
     }
 
-    @Test("a batch can be withdrawn until its commit begins, and not while it is being written")
+    @Test(
+        "a batch can be withdrawn until its commit begins, and not while it is being written",
+        .promise("withdrawn-events")
+    )
     func withdraws() async throws {
         let (files, answers) = (SimulatedFileSystem(seed: 1), Answers())
         let tracker = ScriptedTracker(name: "alpha")
@@ -64,7 +68,8 @@ struct HangingDiskTests {
     }
 
     @Test(
-        "once a commit is overdue, new batches are turned down, readiness says so, and both pass by themselves"
+        "once a commit is overdue, new batches are turned down, readiness says so, and both pass by themselves",
+        .promise("hanging-disk")
     )
     func overdue() async throws {
         let (files, log, answers) = (SimulatedFileSystem(seed: 2), RecordingLog(), Answers())
@@ -123,7 +128,10 @@ struct HangingDiskTests {
         #expect(tracker.deliveredNumbers == [0])
     }
 
-    @Test("a submission that is cancelled while it is being written throws at once that its outcome is unknown")
+    @Test(
+        "a submission that is cancelled while it is being written throws at once that its outcome is unknown",
+        .promise("withdrawn-events")
+    )
     func cancelled() async throws {
         let files = SimulatedFileSystem(seed: 3)
         let tracker = ScriptedTracker(name: "alpha")
@@ -142,7 +150,10 @@ struct HangingDiskTests {
         #expect(tracker.deliveredNumbers == [0])
     }
 
-    @Test("a pipeline still ends by its deadline, and its error lists the events whose outcome is unknown")
+    @Test(
+        "a pipeline still ends by its deadline, and its error lists the events whose outcome is unknown",
+        .promise("hanging-disk-at-shutdown")
+    )
     func ends() async throws {
         let (files, answers) = (SimulatedFileSystem(seed: 4), Answers())
         let harness = try PipelineHarness(
@@ -173,6 +184,7 @@ struct HangingDiskTests {
 
     @Test(
         "what a sudden end leaves unknown depends on the journal and its durability",
+        .promise("hanging-disk-at-shutdown"),
         arguments: [
             (JournalConfiguration.Durability.fsync, "Every acknowledged event is in", "; every acknowledged event is."),
             (
@@ -199,7 +211,10 @@ struct HangingDiskTests {
         #expect(!JournalHang(wait: nil, events: 0).sentence(durability).contains("Whether"))
     }
 
-    @Test("without a journal, the error of a sudden end says which events are lost")
+    @Test(
+        "without a journal, the error of a sudden end says which events are lost",
+        .promise("hanging-disk-at-shutdown")
+    )
     func suddenEndWithoutJournal() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.stall])
         try await PipelineHarness([tracker]).run { pipeline, _ in

@@ -5,6 +5,7 @@ import EventValidation
 import PipelineTestSupport
 import SluiceTesting
 import TestCases
+import TestPromises
 import Testing
 
 @Suite("A pipeline with a journal", .timeLimit(.minutes(5)))
@@ -52,7 +53,8 @@ struct PipelineJournalTests {
     }
 
     @Test(
-        "a full queue spills: everything is acknowledged, the queue stays within its limit, nothing is lost or doubled"
+        "a full queue spills: everything is acknowledged, the queue stays within its limit, nothing is lost or doubled",
+        .promise("slow-tracker")
     )
     func spill() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.stall])
@@ -80,7 +82,11 @@ struct PipelineJournalTests {
         #expect(harness.pipeline.statistics[tracker: "alpha"]?.pendingEvents == 0)
     }
 
-    @Test("what was not delivered before the pipeline ended is delivered after the next start", arguments: [5, 40])
+    @Test(
+        "what was not delivered before the pipeline ended is delivered after the next start",
+        .promise("orderly-shutdown"),
+        arguments: [5, 40]
+    )
     func shutdownWithDeadTracker(count: Int) async throws {
         let files = SimulatedFileSystem(seed: 9)
         let dead = ScriptedTracker(name: "alpha", Array(repeating: .fail, count: 10_000))
@@ -110,7 +116,10 @@ struct PipelineJournalTests {
         #expect(tracker.deliveredNumbers == Array(0..<500))
     }
 
-    @Test("rejects batches that the journal cannot store, delivers none of them, and accepts again once it can")
+    @Test(
+        "rejects batches that the journal cannot store, delivers none of them, and accepts again once it can",
+        .promise("full-disk")
+    )
     func unwritable() async throws {
         let files = SimulatedFileSystem(seed: 4)
         let tracker = ScriptedTracker(name: "alpha")
@@ -154,7 +163,10 @@ struct PipelineJournalTests {
         }
     }
 
-    @Test("with a sync interval, acknowledged events survive a crash once the interval is over")
+    @Test(
+        "with a sync interval, acknowledged events survive a crash once the interval is over",
+        .promise("power-failure")
+    )
     func interval() async throws {
         let files = SimulatedFileSystem(seed: 8)
         let tracker = ScriptedTracker(name: "alpha")
@@ -171,7 +183,10 @@ struct PipelineJournalTests {
         }
     }
 
-    @Test("a full journal accepts nothing until the trackers have caught up, and then accepts events again")
+    @Test(
+        "a full journal accepts nothing until the trackers have caught up, and then accepts events again",
+        .promise("full-disk")
+    )
     func full() async throws {
         var configuration = JournalConfiguration.small()
         configuration.maximumBytes = 10_000
@@ -236,6 +251,7 @@ struct PipelineJournalTests {
 
     @Test(
         "whatever fails, and whenever it crashes, every acknowledged event is delivered, in order",
+        .promise("killed-process"),
         arguments: SimulationSeeds.upTo(60)
     )
     func torture(seed: UInt64) async throws {

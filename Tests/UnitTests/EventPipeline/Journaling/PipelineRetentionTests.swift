@@ -5,6 +5,7 @@ import Metrics
 import MetricsTestKit
 import PipelineTestSupport
 import SluiceTesting
+import TestPromises
 import Testing
 
 /// What becomes of segments that are over.
@@ -222,7 +223,10 @@ struct PipelineRetentionTests {
         #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
     }
 
-    @Test("nothing at once if the clock is a week ahead at the start, and what has expired after an hour of running")
+    @Test(
+        "nothing at once if the clock is a week ahead at the start, and what has expired after an hour of running",
+        .promise("clock-jump")
+    )
     func wallClockAhead() async throws {
         let files = SimulatedFileSystem(seed: 6)
         let tracker = ScriptedTracker(name: "alpha")
@@ -258,7 +262,10 @@ struct PipelineRetentionTests {
         }
     }
 
-    @Test("what has expired by the pipeline's running time, if the clock was set back before the start")
+    @Test(
+        "what has expired by the pipeline's running time, if the clock was set back before the start",
+        .promise("clock-jump")
+    )
     func wallClockBack() async throws {
         let files = SimulatedFileSystem(seed: 7)
         let tracker = ScriptedTracker(name: "alpha")

@@ -9,6 +9,7 @@ import Logging
 import PipelineTestSupport
 import SluiceTesting
 import Synchronization
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -74,7 +75,7 @@ struct TrackTests {
         )
     }
 
-    @Test("an event that does not follow the plan throws an error, and is not accepted")
+    @Test("an event that does not follow the plan throws an error, and is not accepted", .promise("invalid-event"))
     func invalid() async throws {
         let tracker = RecordingTracker(name: "console")
         let pipeline = try pipeline([tracker])
@@ -89,7 +90,7 @@ struct TrackTests {
         #expect(pipeline.statistics.accepted == 0)
     }
 
-    @Test("track waits for room; tryTrack throws full, and accepts nothing")
+    @Test("track waits for room; tryTrack throws full, and accepts nothing", .promise("no-room"))
     func full() async throws {
         let tracker = ScriptedTracker(name: "console", [.stall])
         let pipeline = try pipeline([tracker], capacityInEvents: 1)
@@ -107,7 +108,7 @@ struct TrackTests {
         #expect(tracker.delivered.count == 2)
     }
 
-    @Test("a track that is cancelled while it waits is withdrawn, and its event is not accepted")
+    @Test("a track that is cancelled while it waits is withdrawn, and its event is not accepted", .promise("no-room"))
     func cancelled() async throws {
         let tracker = ScriptedTracker(name: "console", [.stall])
         let pipeline = try pipeline([tracker], capacityInEvents: 1)
@@ -231,7 +232,10 @@ struct TrackTests {
         )
     }
 
-    @Test("with a journal, events are accepted before the pipeline runs, and delivered once it runs")
+    @Test(
+        "with a journal, events are accepted before the pipeline runs, and delivered once it runs",
+        .promise("track-before-run")
+    )
     func beforeRun() async throws {
         let tracker = RecordingTracker(name: "console")
         let pipeline = try pipeline(tracker, journal: SimulatedFileSystem(seed: 2))
@@ -243,7 +247,8 @@ struct TrackTests {
     }
 
     @Test(
-        "a pipeline that accepted events but never runs is released with its last reference, and its events stay in the journal"
+        "a pipeline that accepted events but never runs is released with its last reference, and its events stay in the journal",
+        .promise("track-before-run")
     )
     func neverRun() async throws {
         let files = SimulatedFileSystem(seed: 3)
@@ -276,7 +281,7 @@ struct TrackTests {
         #expect(userID == nil)
     }
 
-    @Test("flush waits for events that tryTrack accepted and that are not in the journal yet")
+    @Test("flush waits for events that tryTrack accepted and that are not in the journal yet", .promise("flush"))
     func flushAfterTryTrack() async throws {
         for seed in 0..<20 {
             let tracker = RecordingTracker(name: "console")
@@ -291,7 +296,10 @@ struct TrackTests {
         }
     }
 
-    @Test("the library's initializer throws for two trackers with one name, and for more than 64 trackers")
+    @Test(
+        "the library's initializer throws for two trackers with one name, and for more than 64 trackers",
+        .promise("invalid-settings")
+    )
     func impossibleTrackers() throws {
         let duplicate = #expect(throws: PipelineError.self) {
             try Pipeline(
