@@ -15,7 +15,7 @@ struct ConfigShowCommand: ParsableCommand {
 
     @OptionGroup var journal: JournalOptions
 
-    @Flag(help: "Print one JSON object instead of a table.")
+    @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
     @OptionGroup var plan: PlanFolder

@@ -18,7 +18,7 @@ struct DrainCommand: AsyncParsableCommand {
     @Flag(help: "Make the process accept events again, and do not wait.")
     var undo = false
 
-    @Option(help: ArgumentHelp("How long to wait, in seconds. Default: 300.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long to wait, in seconds.", valueName: "seconds"))
     var timeout = 300
 
     @OptionGroup var control: ControlOptions

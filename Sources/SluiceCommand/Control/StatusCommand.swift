@@ -9,7 +9,7 @@ struct StatusCommand: AsyncParsableCommand {
         discussion: "Exits with 1 if the process accepts no events, or does not answer."
     )
 
-    @Flag(help: "Print the status as JSON.")
+    @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
     @OptionGroup var control: ControlOptions

@@ -75,7 +75,7 @@ struct ExportSQLCommand: AsyncParsableCommand {
     @OptionGroup var target: ExportTarget
 
     @Option(
-        help: ArgumentHelp("The PostgreSQL tracker whose tables are written. Default: postgres.", valueName: "name")
+        help: ArgumentHelp("The PostgreSQL tracker whose tables are written.", valueName: "name")
     )
     var tracker = PostgresConfiguration.defaultName
 

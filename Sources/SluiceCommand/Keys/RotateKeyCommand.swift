@@ -12,7 +12,7 @@ struct RotateKeyCommand: AsyncParsableCommand {
     @Argument(help: "The name of the key.")
     var name: String
 
-    @Option(help: ArgumentHelp("How long earlier values stay valid, in hours. Default: 24.", valueName: "hours"))
+    @Option(help: ArgumentHelp("How long earlier values stay valid, in hours.", valueName: "hours"))
     var keepHours = 24
 
     @Option(

@@ -17,7 +17,7 @@ struct LoadOptions: ParsableArguments, SettingOptions {
     @Option(help: .setting(.loadGroup, valueName: "name"))
     var group: String?
 
-    @Option(help: ArgumentHelp("Load into this tracker only; can be repeated. Default: all.", valueName: "tracker"))
+    @Option(help: ArgumentHelp("Deliver to this tracker only; can be repeated. Default: all.", valueName: "tracker"))
     var to: [String] = []
 
     func add(to settings: inout CommandLineSettings) {

@@ -24,7 +24,7 @@ struct LoadStatusCommand: AsyncParsableCommand {
     @OptionGroup var plan: PlanFolder
     @OptionGroup var trackers: TrackerOptions
 
-    @Flag(help: "Print the status as one JSON object.")
+    @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
     func run() async throws {

@@ -74,10 +74,15 @@ struct QuarantineLocation: ParsableArguments {
 
 /// The records that a subcommand reads.
 struct QuarantineSelection: ParsableArguments {
-    @Option(help: ArgumentHelp("Only events whose verdict has this code; can be repeated.", valueName: "code"))
+    @Option(
+        help: ArgumentHelp(
+            "Of quarantined events, only those whose verdict has this code; can be repeated. Default: all.",
+            valueName: "code"
+        )
+    )
     var code: [String] = []
 
-    @Option(help: ArgumentHelp("Only events with this name; can be repeated.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only events with this name; can be repeated. Default: all.", valueName: "name"))
     var event: [String] = []
 
     @Option(help: ArgumentHelp("Only events quarantined at or after this time (RFC 3339).", valueName: "time"))

@@ -53,21 +53,21 @@ struct ReplayCommand: AsyncParsableCommand {
     )
     var paths: [String] = ["-"]
 
-    @Option(help: ArgumentHelp("Deliver to this tracker only; can be repeated. Default: all.", valueName: "name"))
+    @Option(help: ArgumentHelp("Deliver to this tracker only; can be repeated. Default: all.", valueName: "tracker"))
     var to: [String] = []
 
-    @Option(help: ArgumentHelp("Send only events with this name; can be repeated. Default: all.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only events with this name; can be repeated. Default: all.", valueName: "name"))
     var event: [String] = []
 
-    @Option(help: ArgumentHelp("Send only events at or after this time (RFC 3339).", valueName: "time"))
+    @Option(help: ArgumentHelp("Only events at or after this time (RFC 3339).", valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Send only events before this time (RFC 3339).", valueName: "time"))
+    @Option(help: ArgumentHelp("Only events before this time (RFC 3339).", valueName: "time"))
     var until: String?
 
     @Option(
         help: ArgumentHelp(
-            "Send only quarantined events whose verdict has this code; can be repeated.",
+            "Of quarantined events, only those whose verdict has this code; can be repeated. Default: all.",
             valueName: "code"
         )
     )

@@ -19,26 +19,28 @@ struct CommandReferenceTests {
         #expect(try await Self.rule.value.unknown(in: try RepositoryFile.text(path)) == [])
     }
 
-    /// Made once, because each command's help is a process.
     private static let rule = Task {
-        let help = try await Sluice.output(of: ["--help"])
-        let subcommands = CommandRule.subcommands(ofHelp: help)
+        let helps = try await everyHelp.value
+        let subcommands = CommandRule.subcommands(ofHelp: helps["", default: ""])
         try #require(subcommands.contains("serve"))
         return CommandRule(
             targets: CommandRule.targets(ofMakefile: try RepositoryFile.text("Makefile")),
             subcommands: subcommands,
-            options: try await options(of: [])
+            options: helps.values.reduce(into: Set<String>()) { $0.formUnion(CommandRule.options(ofHelp: $1)) }
         )
     }
 
-    /// The options of a command, and of its subcommands.
-    private static func options(of command: [String]) async throws -> Set<String> {
+    /// The help of every command, by its name after `sluice`; made once, because each is the output of a process.
+    private static let everyHelp = Task { try await helps(of: []) }
+
+    /// The help of a command, and of its subcommands.
+    private static func helps(of command: [String]) async throws -> [String: String] {
         let help = try await Sluice.output(of: command + ["--help"])
-        var options = CommandRule.options(ofHelp: help)
+        var helps = [command.joined(separator: " "): help]
         for subcommand in CommandRule.subcommands(ofHelp: help) where subcommand != "help" {
-            options.formUnion(try await Self.options(of: command + [subcommand]))
+            helps.merge(try await Self.helps(of: command + [subcommand])) { $1 }
         }
-        return options
+        return helps
     }
 
     @Test("the rule finds a command that does not exist")
@@ -63,7 +65,7 @@ struct CommandReferenceTests {
         let example = try RepositoryFile.text("deploy/sluice.example.yaml")
         #expect(
             try await Sluice.output(of: ["config", "example"]) + "\n" == example,
-            "run scripts/command-reference.sh"
+            "run scripts/command-reference.py"
         )
         let shown = try await Sluice.output(of: ["config", "show"])
         let defaults = Dictionary(
@@ -79,41 +81,33 @@ struct CommandReferenceTests {
         }
     }
 
-    @Test("the command reference lists every metric")
-    func metrics() async throws {
-        let output = try await Sluice.output(of: ["metrics"])
-        let commands = try RepositoryFile.text("Documentation/Operate/Commands.md")
-        #expect(commands.contains("\n\n\(output)\n"), "run scripts/command-reference.sh")
+    @Test("the command reference is up to date")
+    func commandReference() async throws {
+        let script = RepositoryFile.url("scripts/command-reference.py").path
+        let process = try SluiceProcess(
+            [script, "--print", try SluiceProcess.executable().path],
+            executable: try ClientScript.program("python3"),
+            in: TestFolder()
+        )
+        #expect(try await process.waitForEnd() == .exit(0), "\(process.errors.lines.suffix(5))")
+        let printed = (process.output?.lines ?? []).joined(separator: "\n") + "\n"
+        let page = try RepositoryFile.text("Documentation/Operate/Commands.md")
+        #expect(printed == page, "run scripts/command-reference.py")
     }
 
-    @Test("the command reference equals the help of every command")
-    func commandReference() async throws {
+    @Test("the command reference names every command and all its options")
+    func options() async throws {
         let page = try RepositoryFile.text("Documentation/Operate/Commands.md")
-        let blocks = page.split(separator: "\n## sluice ").dropFirst()
-        let shown = Dictionary(
-            uniqueKeysWithValues: blocks.map { block in
-                let parts = block.split(separator: "\n\n```\n", maxSplits: 1)
-                return (String(parts[0]), parts[1].split(separator: "\n```")[0])
+        let sections = Dictionary(
+            uniqueKeysWithValues: page.split(separator: "\n## sluice ").dropFirst().map { section in
+                (String(section.prefix { $0 != "\n" }), String(section))
             }
         )
-        var commands: [[String]] = [[]]
-        var names: Set<String> = []
-        while let command = commands.popLast() {
-            let help = try await Sluice.output(of: command + ["--help"])
-            for subcommand in CommandRule.subcommands(ofHelp: help) where subcommand != "help" {
-                commands.append(command + [subcommand])
-            }
-            guard !command.isEmpty else { continue }
-            let name = command.joined(separator: " ")
-            names.insert(name)
-            let page = try #require(shown[name], "\(name) is missing; run scripts/command-reference.sh")
-            #expect(Self.words(of: page) == Self.words(of: help), "\(name): run scripts/command-reference.sh")
+        for (name, help) in try await Self.everyHelp.value where !name.isEmpty {
+            let section = try #require(sections[name], "\(name) is missing")
+            // The page says once that every command has these.
+            let named = CommandRule.options(ofHelp: section).union(["--version", "--help"])
+            #expect(CommandRule.options(ofHelp: help).subtracting(named).sorted() == [], "\(name)")
         }
-        #expect(Set(shown.keys) == names)
-    }
-
-    /// The words of a text, regardless of its line breaks.
-    private static func words(of text: some StringProtocol) -> [String] {
-        text.split { $0.isWhitespace }.map { String($0) }
     }
 }
