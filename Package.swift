@@ -548,12 +548,38 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        // A server with its pipeline in the process of the tests, and what tests of servers and programs share.
+        .target(
+            name: "ServerTestSupport",
+            dependencies: [
+                "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation", "SluiceHTTP",
+                "SluiceTesting", "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Tests/ServerTestSupport"
+        ),
+        // The HTTP server, in the process of the tests.
+        .testTarget(
+            name: "HTTPTests",
+            dependencies: [
+                "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
+                "Gzip", "PipelineTestSupport", "PlanReading", "PlanTools", "ServerTestSupport", "SluiceHTTP",
+                "SluiceTesting", "TestCases", "TestPromises", "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
-                "EventValidation", "Gzip", "PlanReading", "PlanTools", "PipelineTestSupport", "SluiceHTTP",
-                "SluiceTesting", "TestPromises", "TestSupport",
+                "EventValidation", "Gzip", "PlanReading", "PlanTools", "PipelineTestSupport",
+                "ServerTestSupport", "SluiceHTTP", "SluiceTesting", "TestCases", "TestPromises", "TestSupport",
                 "TrackerKit",
                 // The tests run these programs, which are built into the same folder.
                 "ClientApp", "SluiceCommand", "TutorialShop", "event-codegen",

@@ -25,7 +25,7 @@ readonly out=$PWD/.run/integration
 # Few groups, because each starts its PostgreSQL anew, but enough that all processes end at about the same time.
 readonly groups=12
 
-readonly patterns=('^TrackerTests\.' '^EndToEndTests\.' '^PlanToolsTests\.HTMLExportTests/' '^PlanToolsTests\.SchemaAgreementTests/')
+readonly patterns=('^TrackerTests\.' '^HTTPTests\.' '^EndToEndTests\.' '^PlanToolsTests\.HTMLExportTests/' '^PlanToolsTests\.SchemaAgreementTests/')
 
 # Prints the tests, as MODULE.SUITE/TEST. The chaos of loaders has a process of its own, see scale-test.sh.
 tests() {

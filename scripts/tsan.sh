@@ -8,10 +8,10 @@ copy=$PWD/.run/tsan
 # Pipeline, workers, journal, lanes and HTTP server, all in the process of the tests.
 suites=(
     '^(EventPipelineTests|EventQuarantineTests|JustTrackTests|SluiceTestingTests)\.'{Lane,Pipeline,Quarantine,Restoring,TrackerContract}
-    '^EndToEndTests\.'{Answer,Backpressure,Limit,Shutdown}Tests
+    '^HTTPTests\.'{Answer,Backpressure,Limit,Shutdown}Tests
 )
 # The package without its other tests, which would be compiled too.
-export SLUICE_TEST_TARGETS='EventPipelineTests EventQuarantineTests JustTrackTests SluiceTestingTests EndToEndTests'
+export SLUICE_TEST_TARGETS='EventPipelineTests EventQuarantineTests JustTrackTests SluiceTestingTests HTTPTests'
 
 mkdir -p "$copy"
 rm -rf "$copy/Sources" "$copy/Tests"

@@ -14,7 +14,7 @@ if [[ ${1:-} != --skip-build ]]; then
 fi
 # Two suites of PlanToolsTests run Python.
 require_tests -- '^EventModelTests\.' '^EventPipelineTests\.' '^JustTrackTests\.'
-phase "Unit tests" .run/unit.log swift test --skip-build --skip '^(TrackerTests|EndToEndTests|JustTrackTests)\.' \
+phase "Unit tests" .run/unit.log swift test --skip-build --skip '^(TrackerTests|HTTPTests|EndToEndTests|JustTrackTests)\.' \
     --skip '^PlanToolsTests\.(HTMLExport|SchemaAgreement)Tests'
 # JustTrack's interface is synchronous: its tests block the threads that run them, and one test occupies all of them. In
 # parallel with other tests they would deadlock on two processors, so they run one after another.

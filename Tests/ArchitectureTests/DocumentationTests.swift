@@ -31,7 +31,12 @@ import Testing
     func promises() throws {
         let matrix = PromiseMatrix(
             page: try Repository.text(of: PromiseMatrix.page),
-            files: Repository.swiftFiles(in: "Tests/UnitTests", "Tests/TrackerTests", "Tests/EndToEndTests")
+            files: Repository.swiftFiles(
+                in: "Tests/UnitTests",
+                "Tests/TrackerTests",
+                "Tests/HTTPTests",
+                "Tests/EndToEndTests"
+            )
         )
         #expect(matrix.promises.count > 30)
         #expect(matrix.findings == [])

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import Testing
 
 /// A Python script that uses the SDKs which `make setup-test` installs.

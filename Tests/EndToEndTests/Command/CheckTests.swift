@@ -1,5 +1,6 @@
 import CLibRDKafka
 import Foundation
+import ServerTestSupport
 import TestSupport
 import Testing
 

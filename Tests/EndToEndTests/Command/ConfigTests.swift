@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import Testing
 
 /// `sluice config` as a program; what it finds and shows is tested with the settings.

@@ -1,6 +1,7 @@
 import EventJournal
 import EventModel
 import Foundation
+import ServerTestSupport
 import Testing
 
 /// `sluice journal`.

@@ -1,5 +1,6 @@
 import EventModel
 import Foundation
+import ServerTestSupport
 import TestPromises
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import Testing
 
 @Suite("The log of serve", .timeLimit(.minutes(2)))

@@ -1,8 +1,9 @@
 import Foundation
+import ServerTestSupport
+import TestPromises
 import Testing
 
-/// The memory that a replay needs.
-@Suite("sluice replay's memory", .timeLimit(.minutes(5)))
+@Suite("The memory of the process", .timeLimit(.minutes(5)))
 struct MemoryTests {
     @Test("replay needs no more memory for a file ten times as long")
     func flat() async throws {
@@ -39,5 +40,24 @@ struct MemoryTests {
         try hold.fileHandleForWriting.close()
         #expect(try await process.waitForEnd() == .exit(0))
         return peak
+    }
+
+    @Test("a body of as many invalid events as possible takes little memory", .promise("memory-limits"))
+    func memory() async throws {
+        let folder = try TestFolder()
+        try folder.write("[{}]", to: "one.json")
+        try folder.write("[\(Array(repeating: "{}", count: 87_000).joined(separator: ","))]", to: "many.json")
+        let server = try await ServingSluice.start("--no-admin", in: folder)
+        func post(_ file: String) async throws -> Int {
+            let type = "Content-Type: application/cloudevents-batch+json"
+            return try await server.request("/v1/events", ["-H", type, "--data-binary", "@\(folder.path(file))"]).status
+        }
+        #expect(try await post("one.json") == 422)
+        let before = try server.process.peakMemoryInKibibytes()
+        for _ in 0..<3 { #expect(try await post("many.json") == 413) }
+        let growth = try server.process.peakMemoryInKibibytes() - before
+        #expect(growth < 64 << 10, "\(growth) KiB")
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
     }
 }

@@ -5,6 +5,7 @@ import EventValidation
 import Foundation
 import Logging
 import PlanReading
+import ServerTestSupport
 import TestPromises
 import Testing
 import TrackerKit

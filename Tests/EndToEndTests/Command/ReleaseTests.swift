@@ -1,5 +1,6 @@
 import EventPipeline
 import Foundation
+import ServerTestSupport
 import SluiceHTTP
 import TestPromises
 import Testing

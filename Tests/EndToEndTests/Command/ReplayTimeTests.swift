@@ -4,6 +4,7 @@ import EventValidation
 import Foundation
 import Logging
 import PlanReading
+import ServerTestSupport
 import Synchronization
 import TestPromises
 import TestSupport

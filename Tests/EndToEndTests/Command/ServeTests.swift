@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import Testing
 
 /// `sluice serve` from outside: its answers, output and exit status.

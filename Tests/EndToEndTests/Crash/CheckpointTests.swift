@@ -1,5 +1,6 @@
 import EventJournal
 import Foundation
+import ServerTestSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import Testing
 
 /// Journals that earlier versions wrote: what they hold is what an upgrade must not lose.

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 
 /// A file with settings for a deployment, in which the paths are those of a container.
 enum SettingsFile {

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import Testing
 
 /// The commands that the documents show exist, and the command reference is up to date.

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 
 /// A page of the documentation, and the blocks of code in it.
 struct MarkdownPage {

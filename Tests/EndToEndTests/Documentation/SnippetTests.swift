@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import Testing
 
 /// Each line of Swift in the documentation is in a compiled file of the tests, or of an example that has tests.

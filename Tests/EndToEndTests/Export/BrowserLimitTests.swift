@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import Testing
 
 @Suite("A browser that hangs", .timeLimit(.minutes(2)))

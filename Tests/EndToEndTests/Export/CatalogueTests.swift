@@ -2,6 +2,7 @@ import EventSchema
 import Foundation
 import PlanReading
 import PlanTools
+import ServerTestSupport
 import Testing
 
 /// The page that `sluice export html` writes, in a browser.

@@ -3,6 +3,7 @@ import EventSchema
 import EventValidation
 import Foundation
 import PlanTools
+import ServerTestSupport
 import TestPromises
 import Testing
 

@@ -3,6 +3,7 @@ import EventSchema
 import Foundation
 import PatternMatching
 import PlanTools
+import ServerTestSupport
 import Testing
 
 /// The patterns of the exported schemas in ECMAScript, the dialect of JSON Schema.

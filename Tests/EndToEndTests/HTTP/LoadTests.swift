@@ -1,4 +1,5 @@
 import EventPipeline
+import ServerTestSupport
 import SluiceHTTP
 import Testing
 

@@ -1,5 +1,6 @@
 import EventModel
 import Foundation
+import TestCases
 import TestSupport
 
 /// Writes purchases to a topic, with records in between that nobody can load.
@@ -22,7 +23,7 @@ struct ChaosProducer {
     func run(for time: Duration, seed: UInt64) async throws -> [String] {
         let clock = RelativeClock(ContinuousClock())
         let writer = try topic.writer()
-        var random = SeededGenerator(state: seed)
+        var random = SeededGenerator(seed: seed)
         var ids: [String] = []
         var written = 0
         let start = clock.now()

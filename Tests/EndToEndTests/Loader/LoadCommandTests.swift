@@ -1,5 +1,6 @@
 import CLibRDKafka
 import Foundation
+import ServerTestSupport
 import TestPromises
 import TestSupport
 import Testing

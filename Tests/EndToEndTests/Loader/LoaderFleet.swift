@@ -1,5 +1,6 @@
 import EventModel
 import Foundation
+import TestCases
 import TestSupport
 import Testing
 
@@ -48,7 +49,7 @@ final class LoaderFleet {
     init(_ count: Int, of scene: LoadScene, in postgres: PrivatePostgres, seed: UInt64) throws {
         self.scene = scene
         self.postgres = postgres
-        random = SeededGenerator(state: seed)
+        random = SeededGenerator(seed: seed)
         for _ in 0..<count {
             let proxy = try SilentProxy(to: postgres.port)
             let process = try scene.load(postgresPort: proxy.port, "--log-level", "debug")

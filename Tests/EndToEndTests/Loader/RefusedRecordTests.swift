@@ -1,5 +1,6 @@
 import EventQuarantine
 import Foundation
+import ServerTestSupport
 import TestPromises
 import TestSupport
 import Testing

@@ -4,6 +4,7 @@ import EventSchema
 import EventValidation
 import PipelineTestSupport
 import PlanReading
+import ServerTestSupport
 import SluiceCommand
 import SluiceHTTP
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import Testing
 
 /// The private port of a running `sluice serve` or `sluice load`.

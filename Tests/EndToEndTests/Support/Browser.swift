@@ -1,5 +1,6 @@
 import EventModel
 import Foundation
+import ServerTestSupport
 
 /// Chromium in headless mode, which opens exported pages from a file.
 struct Browser {

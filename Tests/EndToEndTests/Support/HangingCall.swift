@@ -1,4 +1,5 @@
 #if os(Linux)
+import ServerTestSupport
 import Foundation
 
 /// Makes a system call hang in `sluice serve` while a test wants it to, with a library that is loaded before libc.

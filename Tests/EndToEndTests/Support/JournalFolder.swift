@@ -1,4 +1,5 @@
 import EventJournal
+import ServerTestSupport
 
 /// A journal in a folder, written as a server writes it, for tests of the tools.
 enum JournalFolder {

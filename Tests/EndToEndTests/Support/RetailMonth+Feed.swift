@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 
 extension RetailMonth {
     /// The month as a pipe that provides its first half at once, and the second half when a test asks for it.

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import SluiceTesting
 import Testing
 
@@ -89,78 +90,5 @@ enum Sluice {
     ) async throws -> Finished {
         let fixed = ["replay", "--events", plan, "--format", "json", "--json", "--log-level", "error"]
         return try await run(fixed + arguments, in: folder, environment: environment, input: input)
-    }
-}
-
-/// Files of the project that tests read.
-enum RepositoryFile {
-    private static let root = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
-    /// The location of a file or folder, given its path from the project's folder.
-    static func url(_ path: String) -> URL { root.appending(path: path) }
-
-    /// The text of a file, given its path from the project's folder.
-    static func text(_ path: String) throws -> String { try String(contentsOf: url(path), encoding: .utf8) }
-}
-
-/// A temporary folder for one test, removed when it is released.
-final class TestFolder: Sendable {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appending(path: "sluice-test-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    private init(_ url: URL) {
-        self.url = url
-    }
-
-    /// A folder inside another one, created if it does not exist; it must be released first.
-    static func inside(_ folder: TestFolder, _ name: String) throws -> TestFolder {
-        let url = folder.url.appending(path: name)
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        return TestFolder(url)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: url)
-    }
-
-    func path(_ name: String) -> String { url.appending(path: name).path }
-
-    /// Writes a file, and returns its path.
-    @discardableResult
-    func write(_ text: String, to name: String) throws -> String {
-        try write(Data(text.utf8), to: name)
-    }
-
-    /// Writes a file, and returns its path.
-    @discardableResult
-    func write(_ data: Data, to name: String) throws -> String {
-        let file = url.appending(path: name)
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try data.write(to: file)
-        return file.path
-    }
-
-    /// The lines of the quarantine; empty if it does not exist.
-    func quarantined(_ name: String = "quarantine") -> [String] {
-        (try? QuarantineContents.lines(in: path(name))) ?? []
-    }
-
-    /// Waits until the quarantine has `count` lines, because a server writes them after it has responded.
-    func waitForQuarantined(_ count: Int) async throws {
-        while try QuarantineContents.lines(in: path("quarantine")).count < count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
-    /// The lines of a file; empty if it does not exist.
-    func lines(of name: String) -> [String] {
-        let text = (try? String(contentsOfFile: path(name), encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").map(String.init)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import SluiceTesting
 
 /// The built program, started as a user starts it.

@@ -19,7 +19,7 @@ package struct SeededGenerator: RandomNumberGenerator {
 
 /// The seeds of a simulation, which runs once for each.
 package enum SimulationSeeds {
-    /// The largest number of seeds, from the environment; 20 if it states none, and 300 in `.ci/run`.
+    /// The largest number of seeds, from the environment; 20 if it states none, and 100 in `.ci/run`.
     private static let limit =
         ProcessInfo.processInfo.environment["SLUICE_TEST_SEEDS"].flatMap { UInt64($0) } ?? 20
 
