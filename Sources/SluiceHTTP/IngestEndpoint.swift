@@ -23,7 +23,7 @@ public final class IngestEndpoint: Sendable {
     private let now: @Sendable () -> Timestamp
     private let logger: Logger
     private let decoderLimits: NIOHTTPDecoderLimitConfiguration
-    private let shared: IngestContext
+    private let server: IngestContext
     private let loops: Mutex<Loops>
 
     /// What the event loops have, and what further ones begin with.
@@ -63,7 +63,7 @@ public final class IngestEndpoint: Sendable {
         self.now = now
         self.logger = logger
         decoderLimits = Self.decoderLimits(configuration)
-        shared = IngestContext(
+        server = IngestContext(
             configuration: configuration,
             connectionLimit: Self.connectionLimit(configuration, logger),
             keys: keys ?? WriteKeys(catalog: catalog),
@@ -88,7 +88,7 @@ public final class IngestEndpoint: Sendable {
     /// When it returns, every event loop has the new plan. A body whose check has begun is checked to the end against the earlier
     /// one, and its events are accepted.
     public func replacePlan(with catalog: EventCatalog) async {
-        shared.keys.replacePlan(with: catalog)
+        server.keys.replacePlan(with: catalog)
         let (resources, documents) = loops.withLock { loops in
             loops.catalog = catalog
             loops.plan = loops.plan?.replacing(plan: catalog.plan)
@@ -126,14 +126,14 @@ public final class IngestEndpoint: Sendable {
     /// Decides about a new connection from an address; `nil` if the connections of its sender are not counted.
     func admit(_ channel: any Channel, from address: SocketAddress?) throws -> LiveConnections.Admission {
         channel.eventLoop.preconditionInEventLoop()
-        let admission = shared.connections.admit(channel, from: address)
+        let admission = server.connections.admit(channel, from: address)
         guard admission != .drop else { throw ChannelError.ioOnClosedChannel }
         return admission
     }
 
     /// Decides again about a connection of a proxy, which has stated the sender's address.
     func readmit(_ channel: any Channel, from address: SocketAddress?) throws -> LiveConnections.Admission {
-        let admission = shared.connections.readmit(channel, from: address)
+        let admission = server.connections.readmit(channel, from: address)
         guard admission != .drop else { throw ChannelError.ioOnClosedChannel }
         return admission
     }
@@ -161,11 +161,11 @@ public final class IngestEndpoint: Sendable {
         guard admission == .serve else { throw ChannelError.ioOnClosedChannel }
         let manager = NIOHTTP2ServerConnectionManagementHandler(
             eventLoop: channel.eventLoop,
-            configuration: .init(maxIdleTime: shared.timeouts.idle, maxAge: nil, maxGraceTime: nil, keepalive: nil)
+            configuration: .init(maxIdleTime: server.timeouts.idle, maxAge: nil, maxGraceTime: nil, keepalive: nil)
         )
         let key = NIOLoopBound(connectionKey(of: channel), eventLoop: channel.eventLoop)
         let isEncrypted = isEncrypted(channel)
-        let streams = HTTP2Streams(timeouts: shared.timeouts)
+        let streams = HTTP2Streams(timeouts: server.timeouts)
         let boundStreams = NIOLoopBound(streams, eventLoop: channel.eventLoop)
         let frames = FrameGuard(streams: streams, limits: configuration.http2)
         try channel.pipeline.syncOperations.addHandlers([streams, frames])
@@ -189,7 +189,7 @@ public final class IngestEndpoint: Sendable {
         from peer: Peer,
         counting address: SocketAddress?
     ) throws {
-        let admission = shared.connections.admit(stream: stream, from: address)
+        let admission = server.connections.admit(stream: stream, from: address)
         guard admission != .drop else { throw ChannelError.ioOnClosedChannel }
         let handler = connectionHandler(.http2, for: stream, from: peer, admission)
         try stream.pipeline.syncOperations.addHandlers([StreamRequestDecoder(limits: decoderLimits), handler])
@@ -206,7 +206,7 @@ public final class IngestEndpoint: Sendable {
     }
 
     private func peer(from address: SocketAddress?, isEncrypted: Bool, _ key: ConnectionKey) -> Peer {
-        Peer(ClientAddress(peer: address, proxies: shared.proxies), isEncrypted: isEncrypted, key: key)
+        Peer(ClientAddress(peer: address, proxies: server.proxies), isEncrypted: isEncrypted, key: key)
     }
 
     private func isEncrypted(_ channel: any Channel) -> Bool {
@@ -215,7 +215,7 @@ public final class IngestEndpoint: Sendable {
 
     /// The key that a new connection or stream counts for, until it closes.
     private func connectionKey(of channel: any Channel, within connection: ConnectionKey? = nil) -> ConnectionKey {
-        let key = ConnectionKey(limit: shared.maximumConnectionsPerKey, within: connection)
+        let key = ConnectionKey(limit: server.maximumConnectionsPerKey, within: connection)
         channel.closeFuture.assumeIsolated().whenComplete { _ in key.release() }
         return key
     }
@@ -226,7 +226,7 @@ public final class IngestEndpoint: Sendable {
     /// it at most once; `eventLoop` runs the timeout.
     public func shutDown(on eventLoop: any EventLoop) async {
         let timeout = TimeAmount(configuration.drainTimeout)
-        let cut = await shared.connections.drain(on: eventLoop, timeout: timeout)
+        let cut = await server.connections.drain(on: eventLoop, timeout: timeout)
         loops.withLock { $0.isShutDown = true }
         if cut > 0 {
             logger.warning(
@@ -240,11 +240,11 @@ public final class IngestEndpoint: Sendable {
     ///
     /// Call it before the metrics are exported. `Operations` does so for each request for `/metrics`.
     public func recordGauges() {
-        shared.metrics.record(connections: shared.connections.count, bufferedBytes: shared.budget.reservedBytes)
+        server.metrics.record(connections: server.connections.count, bufferedBytes: server.budget.reservedBytes)
     }
 
     /// How much of `maximumBufferedBytes` is in use.
-    package var reservedBytes: Int { shared.budget.reservedBytes }
+    package var reservedBytes: Int { server.budget.reservedBytes }
 
     /// The statistics of all event loops' turns so far.
     package func turnStatistics() async -> TurnStatistics {
@@ -260,13 +260,13 @@ public final class IngestEndpoint: Sendable {
 
     private func resources(of eventLoop: any EventLoop) -> LoopResources {
         // Made within the lock, so that two loops do not make theirs at the same time; see `init`.
-        let bound = loops.withLock { [configuration, shared, now] loops in
+        let bound = loops.withLock { [configuration, server, now] loops in
             if let bound = loops.resources[ObjectIdentifier(eventLoop)] { return bound }
             let resources = LoopResources(
                 catalog: loops.catalog,
                 plan: loops.plan,
                 configuration: configuration,
-                server: shared,
+                server: server,
                 eventLoop: eventLoop,
                 now: now
             )

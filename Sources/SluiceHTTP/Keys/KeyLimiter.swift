@@ -111,10 +111,10 @@ package final class KeyLimiter: Sendable {
     }
 
     /// Takes back a batch that was counted, if the pipeline has certainly not accepted it.
-    func giveBack(_ events: Int, _ bytes: Int, in shared: IngestContext, after error: TrackError) {
+    func giveBack(_ events: Int, _ bytes: Int, in server: IngestContext, after error: TrackError) {
         guard error.code != .outcomeUnknown else { return }
         giveBack(events)
-        shared.journalShares.giveBack(bytes, of: self)
+        server.journalShares.giveBack(bytes, of: self)
     }
 
     package func giveBack(_ events: Int) {
