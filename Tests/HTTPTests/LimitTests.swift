@@ -357,7 +357,7 @@ struct LimitTests {
             // A busy machine may take longer than that to send the request; then there is another connection.
             while !isAnswered {
                 try Task.checkCancellation()
-                try await RawClient.with(server.address) { client in
+                try await RawClient.with(server.address) { client async throws in
                     guard let response = try? await client.exchange(Requests.post()) else { return }
                     isAnswered = true
                     #expect(response.status == 200)

@@ -58,20 +58,20 @@ extension DispatchState {
     }
 
     /// Answers the senders whose batches a queue was the last to settle.
-    mutating func endDeliveryWaits(settledIn queue: Int, actions: inout DispatchActions) {
+    mutating func endDeliveryWaits(settledIn queue: TrackerIndex, actions: inout DispatchActions) {
         guard !deliveryWaits.isEmpty else { return }
         let settled = deliveryWaits.settle(queue, to: trackers[queue].settled(published: published))
         actions.answered += settled.map { ($0, .success(.delivered)) }
     }
 
     /// Answers the senders that wait for a tracker which has stopped delivering, if being stored is enough for them now.
-    mutating func endDeliveryWaits(failedIn queue: Int, actions: inout DispatchActions) {
+    mutating func endDeliveryWaits(failedIn queue: TrackerIndex, actions: inout DispatchActions) {
         guard configuration.acknowledgement == .deliveredIfAvailable, !deliveryWaits.isEmpty else { return }
         actions.answered += deliveryWaits.removeAll(of: queue).map { ($0, .success(.stored)) }
     }
 
     /// Answers the senders that wait for a queue which has lost events, because they may be among them.
-    package mutating func endDeliveryWaits(lostIn queue: Int, actions: inout DispatchActions) {
+    package mutating func endDeliveryWaits(lostIn queue: TrackerIndex, actions: inout DispatchActions) {
         actions.answered += deliveryWaits.removeAll(of: queue).map { ($0, .failure(.outcomeUnknown)) }
     }
 

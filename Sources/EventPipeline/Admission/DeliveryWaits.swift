@@ -20,7 +20,7 @@ struct DeliveryWaits: Sendable {
     func contains(number: UInt64) -> Bool { waits[number] != nil }
 
     /// Adds a batch, with the queues that have events of it.
-    mutating func append(_ submission: WaitingSubmission, until targets: [(queue: Int, mark: QueueMark)]) {
+    mutating func append(_ submission: WaitingSubmission, until targets: [(queue: TrackerIndex, mark: QueueMark)]) {
         var pending: QueueSet = []
         for (queue, mark) in targets {
             pending.insert(queue)
@@ -30,7 +30,7 @@ struct DeliveryWaits: Sendable {
     }
 
     /// Notes how far a queue is settled; removes and returns the batches that are settled in all queues now.
-    mutating func settle(_ queue: Int, to mark: QueueMark) -> [WaitingSubmission] {
+    mutating func settle(_ queue: TrackerIndex, to mark: QueueMark) -> [WaitingSubmission] {
         var over: [WaitingSubmission] = []
         while let first = marks[queue].first, mark.reaches(first.mark) {
             marks[queue].removeFirst()
@@ -50,7 +50,7 @@ struct DeliveryWaits: Sendable {
     }
 
     /// Removes and returns the batches that wait for a queue.
-    mutating func removeAll(of queue: Int) -> [WaitingSubmission] {
+    mutating func removeAll(of queue: TrackerIndex) -> [WaitingSubmission] {
         let numbers = marks[queue].map(\.number)
         marks[queue] = []
         return numbers.compactMap { waits.removeValue(forKey: $0)?.submission }
@@ -58,6 +58,6 @@ struct DeliveryWaits: Sendable {
 
     /// Removes and returns all batches.
     mutating func removeAll() -> [WaitingSubmission] {
-        marks.indices.flatMap { removeAll(of: $0) }
+        marks.trackerIndices.flatMap { removeAll(of: $0) }
     }
 }

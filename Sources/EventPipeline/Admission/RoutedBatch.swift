@@ -25,7 +25,7 @@ package struct RoutedBatch: Sendable {
 
     /// What one of `queues` gets.
     @inline(__always)
-    package func slice(of queue: Int) -> EventSlice? {
+    package func slice(of queue: TrackerIndex) -> EventSlice? {
         if let shared { return shared }
         let place = queues.rank(of: queue)
         return separate.indices.contains(place) ? separate[place] : nil
@@ -51,7 +51,7 @@ package struct Router: Sendable {
         var queuesByBit: [QueueSet] = []
         var mask: UInt64 = 0
         for (bit, name) in catalog.trackerNames.enumerated() {
-            let queue = names.firstIndex(of: name)
+            let queue = names.firstIndex(of: name).map { TrackerIndex($0) }
             queuesByBit.append(queue.map { [$0] } ?? [])
             if queue != nil { mask |= 1 << UInt64(bit) }
         }

@@ -25,8 +25,8 @@ extension Pipeline {
 
     private func setPaused(_ isPaused: Bool, tracker name: String) -> Bool {
         let name = name.lowercased()
-        guard let queue = trackers.firstIndex(where: { $0.name.lowercased() == name }) else { return false }
-        decide { state, actions in state.setPaused(isPaused, of: queue, actions: &actions) }
+        guard let index = trackers.firstIndex(where: { $0.name.lowercased() == name }) else { return false }
+        decide { state, actions in state.setPaused(isPaused, of: TrackerIndex(index), actions: &actions) }
         return true
     }
 
@@ -42,11 +42,6 @@ extension Pipeline {
         decide { state, actions in state.changeLimits(to: limits, now: clock.now, actions: &actions) }
     }
 
-    /// The limits of a tracker's next delivery.
-    func deliveryLimits(ofQueue queue: Int) -> DeliveryLimits {
-        decide { state, _ in state.trackers[queue].queue.delivery }
-    }
-
     /// Whether batches are accepted, as far as an operator decides that; true unless somebody has set it to false.
     ///
     /// While it is false, the pipeline is not ready and rejects batches with `closed`, and its trackers deliver what was accepted
@@ -59,7 +54,7 @@ extension Pipeline {
 
 extension DispatchState {
     /// Pauses a tracker, or resumes it.
-    package mutating func setPaused(_ isPaused: Bool, of queue: Int, actions: inout DispatchActions) {
+    package mutating func setPaused(_ isPaused: Bool, of queue: TrackerIndex, actions: inout DispatchActions) {
         trackers[queue].isPaused = isPaused
         if isPaused { endDeliveryWaits(failedIn: queue, actions: &actions) } else { actions.wakes = [queue] }
     }

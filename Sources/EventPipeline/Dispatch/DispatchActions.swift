@@ -2,7 +2,7 @@
 package struct DispatchActions: Sendable {
     /// A queue's events that were dropped.
     package struct Drop: Sendable {
-        package let queue: Int
+        package let queue: TrackerIndex
         package let events: Int
     }
 

@@ -80,7 +80,7 @@ package struct DispatchState: Sendable {
         trackers = trackerNames.enumerated().map { index, name in
             var limits = configuration.queue(of: name)
             if published == nil, limits.fullPolicy == .spill { limits.fullPolicy = .wait }
-            if limits.fullPolicy == .wait { waitQueues.insert(index) }
+            if limits.fullPolicy == .wait { waitQueues.insert(TrackerIndex(index)) }
             return TrackerState(
                 name: name,
                 queue: TrackerQueue(limits: limits, delivery: configuration.delivery(of: name)),
@@ -89,7 +89,7 @@ package struct DispatchState: Sendable {
         }
         self.waitQueues = waitQueues
         deliveryWaits = DeliveryWaits(queueCount: trackerNames.count)
-        for (queue, cursor) in cursors.enumerated() {
+        for (queue, cursor) in zip(trackers.trackerIndices, cursors) {
             trackers[queue].settledSequence = cursor
             if cursor < published ?? 0 || checkpointing.contains(queue) { trackers[queue].queue.spill(from: cursor) }
         }
@@ -186,7 +186,7 @@ package struct DispatchState: Sendable {
     /// Puts a slice into a queue, as the queue's policy says, and wakes the worker if that affects its next delivery.
     private mutating func publish(
         _ slice: EventSlice,
-        to queue: Int,
+        to queue: TrackerIndex,
         now: () -> Duration,
         actions: inout DispatchActions
     ) {
@@ -234,7 +234,7 @@ extension DispatchState {
     }
 
     /// Admits batches that wait after a queue got room, oldest first.
-    mutating func roomFreed(in queue: Int, now: () -> Duration, actions: inout DispatchActions) {
+    mutating func roomFreed(in queue: TrackerIndex, now: () -> Duration, actions: inout DispatchActions) {
         if waiting.barrier.contains(queue) { admitWaiting(now: now, actions: &actions) }
     }
 

@@ -84,14 +84,14 @@ extension DispatchState {
     }
 
     private mutating func commitsSettled(now: () -> Duration, actions: inout DispatchActions) {
-        for queue in trackers.indices { roomFreed(in: queue, now: now, actions: &actions) }
+        for queue in trackers.trackerIndices { roomFreed(in: queue, now: now, actions: &actions) }
         // Workers that found their queues empty during the shutdown can end now.
         if commits.isEmpty, !lifecycle.isOpen { actions.wakes = QueueSet(first: trackers.count) }
         beginFlushesAfterCommit(actions: &actions)
     }
 
     /// A tracker that stores its own checkpoint has reported it; nothing was delivered to it so far.
-    mutating func resume(_ queue: Int, from sequence: UInt64) {
+    mutating func resume(_ queue: TrackerIndex, from sequence: UInt64) {
         trackers[queue].settledSequence = sequence
         trackers[queue].isResumed = true
         trackers[queue].queue.spill(from: sequence)
@@ -102,14 +102,14 @@ extension DispatchState {
     /// The end of the journal for a tracker that reports its checkpoint.
     ///
     /// At the first start this is where the journal ended when it was opened, because no checkpoint can be beyond that.
-    func resumptionEnd(of queue: Int, opening: UInt64) -> UInt64 {
+    func resumptionEnd(of queue: TrackerIndex, opening: UInt64) -> UInt64 {
         trackers[queue].hasStarted ? published ?? opening : opening
     }
 
     /// Events were read from the journal; returns the counts, and how far the tracker has settled.
     mutating func journalRead(
         _ part: TrackerBacklog.Part,
-        of queue: Int,
+        of queue: TrackerIndex,
         actions: inout DispatchActions
     ) -> (reading: TrackerState.Reading, settledSequence: UInt64) {
         let isLast = part.nextSequence >= published ?? 0
@@ -120,24 +120,26 @@ extension DispatchState {
     }
 
     /// The journal could not be read; returns the pause before the next try.
-    package mutating func journalNotRead(of queue: Int, now: Duration, jitter: Double) -> Duration {
+    package mutating func journalNotRead(of queue: TrackerIndex, now: Duration, jitter: Double) -> Duration {
         trackers[queue].journalNotRead(retry: configuration.retry, now: now, jitter: jitter)
     }
 
     /// The number from which a tracker reads the journal; `nil` if everything it needs is in memory.
-    func spilledSequence(of queue: Int) -> UInt64? { trackers[queue].queue.spilledFrom }
+    func spilledSequence(of queue: TrackerIndex) -> UInt64? { trackers[queue].queue.spilledFrom }
 
     /// Events that a tracker had not read were removed from the journal; returns how many had not been counted as enqueued.
-    mutating func lost(_ events: TrackerBacklog.Count, of queue: Int, actions: inout DispatchActions) -> Int {
+    mutating func lost(_ events: TrackerBacklog.Count, of queue: TrackerIndex, actions: inout DispatchActions) -> Int {
         endDeliveryWaits(lostIn: queue, actions: &actions)
         return trackers[queue].lost(events)
     }
 
     /// The number of the oldest event that a tracker, or another cursor, still needs.
     func neededSequence(besides other: UInt64) -> UInt64 {
-        trackers.indices.reduce(min(other, published ?? 0)) { min($0, settledSequence(of: $1)) }
+        trackers.trackerIndices.reduce(min(other, published ?? 0)) { min($0, settledSequence(of: $1)) }
     }
 
     /// The number before which the tracker has settled everything.
-    package func settledSequence(of queue: Int) -> UInt64 { trackers[queue].settled(published: published).sequence }
+    package func settledSequence(of queue: TrackerIndex) -> UInt64 {
+        trackers[queue].settled(published: published).sequence
+    }
 }

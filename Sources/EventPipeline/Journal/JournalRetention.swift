@@ -14,7 +14,7 @@ struct JournalRetention: Sendable {
         if journal.store.configuration.retentionDropsUndelivered,
             let limit = journal.store.expiredSegments(now: journal.now()).last?.nextSequence, limit > needed
         {
-            for queue in pipeline.trackers.indices { await giveUp(before: limit, of: queue) }
+            for queue in pipeline.trackers.trackerIndices { await giveUp(before: limit, of: queue) }
             if journal.abandoned.sequence < limit { noteAbandonedLosses() }
             needed = limit
             // Skipping events is not progress.
@@ -32,7 +32,7 @@ struct JournalRetention: Sendable {
     }
 
     /// Moves a tracker's reader behind the segments that will be removed, and counts the events that the tracker loses.
-    private func giveUp(before limit: UInt64, of queue: Int) async {
+    private func giveUp(before limit: UInt64, of queue: TrackerIndex) async {
         // Events in memory do not need the journal.
         guard let next = pipeline.decide({ state, _ in state.spilledSequence(of: queue) }), next < limit else { return }
         let lost = await journal.backlogs[queue].giveUp(before: limit, from: next)

@@ -138,7 +138,7 @@ extension Pipeline {
     /// Closes the journal: ends its last segment and moves the cursors.
     func closeJournal(_ journal: PipelineJournal) async {
         await journal.endCommitting(of: self)
-        for queue in trackers.indices {
+        for queue in trackers.trackerIndices {
             let settled = decide { state, _ in state.settledSequence(of: queue) }
             await moveCursor(of: queue, to: settled, syncs: true)
         }
@@ -146,7 +146,7 @@ extension Pipeline {
     }
 
     /// Moves a tracker's cursor; if that fails, the tracker gets some events again after a restart.
-    func moveCursor(of queue: Int, to sequence: UInt64, checkpoint: UInt64? = nil, syncs: Bool = false) async {
+    func moveCursor(of queue: TrackerIndex, to sequence: UInt64, checkpoint: UInt64? = nil, syncs: Bool = false) async {
         await loggingCursor(of: queue) { backlog throws(JournalError) in
             try await backlog.moveCursor(to: sequence, checkpoint: checkpoint, syncs: syncs)
         }
@@ -154,7 +154,7 @@ extension Pipeline {
 
     /// Runs `body` with a tracker's backlog, and logs the error if it throws.
     func loggingCursor(
-        of queue: Int,
+        of queue: TrackerIndex,
         _ body: (TrackerBacklog) async throws(JournalError) -> Void
     ) async {
         guard let backlog = journal?.backlogs[queue] else { return }

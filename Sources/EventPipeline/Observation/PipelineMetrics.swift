@@ -72,7 +72,7 @@ package struct PipelineMetrics: Sendable {
         )
     }
 
-    subscript(queue: Int) -> TrackerMetrics { trackers[queue] }
+    subscript(queue: TrackerIndex) -> TrackerMetrics { trackers[queue] }
 
     /// Makes the metrics that are known only when somebody asks.
     func gauges(trackerNames: [String], hasJournal: Bool) -> PipelineGauges {

@@ -7,11 +7,11 @@ import TrackerKit
 extension TrackerWorker {
     /// Finds the events in the rest of a delivery that are stuck while others are delivered, and parks them.
     func diagnose(_ delivery: Delivery, turn: Int, patience: Patience) async {
-        let limits = pipeline.deliveryLimits(ofQueue: queue)
+        let limits = pipeline.decide { state, _ in state.deliveryLimits(of: queue) }
         let diagnosis = await Diagnosis(of: delivery, turn: turn, patience: patience, limits: limits, send: send)
         let parking = diagnosis.parking.flatMap { stuck in stuck.positions.map { ($0, stuck.reason) } }
         let obstacle = await park(parking, of: delivery)
-        pipeline.decide { state, _ in state.trackers[queue].broken.accepted(diagnosis.deliveredNames) }
+        pipeline.decide { state, _ in state.accepted(diagnosis.deliveredNames, by: queue) }
         if obstacle == nil { noteBroken(diagnosis.parking, besides: diagnosis.deliveredNames) }
         let unparked = obstacle == nil ? [] : parking.map(\.0)
         await report(
@@ -87,8 +87,8 @@ extension TrackerWorker {
         let failed = Set(settlement.retryPositions + settlement.refusals.map(\.position))
         let accepted = Set(delivery.selecting((0..<delivery.count).filter { !failed.contains($0) }).map(\.name))
         let known = pipeline.decide { state, _ in
-            state.trackers[queue].broken.accepted(accepted)
-            return settlement.stuck.filter { state.trackers[queue].broken.parksAtOnce($0.name, now: now) }
+            state.accepted(accepted, by: queue)
+            return settlement.stuck.filter { state.parksAtOnce($0.name, of: queue, now: now) }
         }
         let parking = known.flatMap { group in group.positions.map { ($0, group.reason) } }
         guard !parking.isEmpty, await park(parking, of: delivery) == nil else { return settlement }

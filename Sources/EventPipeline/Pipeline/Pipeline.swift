@@ -133,7 +133,7 @@ public final class Pipeline: Service {
         feed = EventFeed(clock: parts.clock)
         quarantine = parts.quarantine
         var checkpointing: QueueSet = []
-        for (queue, tracker) in trackers.enumerated() where journal != nil && tracker is any CheckpointingTracker {
+        for queue in trackers.trackerIndices where journal != nil && trackers[queue] is any CheckpointingTracker {
             checkpointing.insert(queue)
         }
         shared = Mutex(
@@ -251,12 +251,12 @@ extension Pipeline {
         }
     }
 
-    private func policy(ofQueue queue: Int) -> FullPolicy {
+    private func policy(ofQueue queue: TrackerIndex) -> FullPolicy {
         configuration.queue(of: trackers[queue].name).fullPolicy
     }
 
     /// A worker's next step; suspends until there is one.
-    func nextStep(ofWorker queue: Int) async -> WorkerStep {
+    func nextStep(ofWorker queue: TrackerIndex) async -> WorkerStep {
         while true {
             let step = await withCheckedContinuation { (continuation: CheckedContinuation<WorkerStep?, Never>) in
                 let step: WorkerStep? = shared.withLock { shared in

@@ -44,7 +44,7 @@ struct FlushList: Sendable {
     }
 
     /// Notes how far a queue is settled; returns the completions of the flushes that waited for nothing else.
-    mutating func settle(_ queue: Int, to mark: QueueMark) -> [@Sendable () -> Void] {
+    mutating func settle(_ queue: TrackerIndex, to mark: QueueMark) -> [@Sendable () -> Void] {
         for place in flushes.indices where mark.reaches(flushes[place].targets[queue]) {
             flushes[place].pending.remove(queue)
         }
@@ -84,7 +84,7 @@ extension DispatchState {
     /// Lets everything that is queued be delivered without lingering; returns the workers to wake for it.
     private mutating func endLingering() -> QueueSet {
         var pending: QueueSet = []
-        for queue in trackers.indices where trackers[queue].settledPosition < trackers[queue].queue.tail {
+        for queue in trackers.trackerIndices where trackers[queue].settledPosition < trackers[queue].queue.tail {
             pending.insert(queue)
             trackers[queue].queue.urgentBefore = trackers[queue].queue.tail
         }
@@ -105,7 +105,8 @@ extension DispatchState {
     ) {
         let targets = trackers.map { $0.end(published: published) }
         var pending = endLingering()
-        for queue in trackers.indices where !trackers[queue].settled(published: published).reaches(targets[queue]) {
+        for queue in trackers.trackerIndices
+        where !trackers[queue].settled(published: published).reaches(targets[queue]) {
             pending.insert(queue)
         }
         if pending.isEmpty || lifecycle.isOver {
@@ -124,7 +125,7 @@ extension DispatchState {
     }
 
     /// Ends the flushes that waited for this queue only.
-    mutating func endFlushes(settledIn queue: Int, actions: inout DispatchActions) {
+    mutating func endFlushes(settledIn queue: TrackerIndex, actions: inout DispatchActions) {
         guard flushes.isPending else { return }
         actions.flushed += flushes.settle(queue, to: trackers[queue].settled(published: published))
     }

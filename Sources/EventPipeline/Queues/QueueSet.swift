@@ -8,27 +8,27 @@ package struct QueueSet: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
 
     /// The set of these queues.
-    package init(arrayLiteral queues: Int...) {
+    package init(arrayLiteral queues: TrackerIndex...) {
         bits = queues.reduce(0) { $0 | QueueSet.bit($1) }
     }
 
     /// The first `count` queues.
     package init(first count: Int) {
-        bits = count >= 64 ? .max : QueueSet.bit(count) - 1
+        bits = count >= 64 ? .max : QueueSet.bit(TrackerIndex(count)) - 1
     }
 
     @inline(__always)
-    private static func bit(_ queue: Int) -> UInt64 { 1 << UInt64(truncatingIfNeeded: queue) }
+    private static func bit(_ queue: TrackerIndex) -> UInt64 { 1 << UInt64(truncatingIfNeeded: queue.position) }
 
     package var isEmpty: Bool { bits == 0 }
 
     @inline(__always)
-    package func contains(_ queue: Int) -> Bool { bits & QueueSet.bit(queue) != 0 }
+    package func contains(_ queue: TrackerIndex) -> Bool { bits & QueueSet.bit(queue) != 0 }
 
     @inline(__always)
-    package mutating func insert(_ queue: Int) { bits |= QueueSet.bit(queue) }
+    package mutating func insert(_ queue: TrackerIndex) { bits |= QueueSet.bit(queue) }
 
-    package mutating func remove(_ queue: Int) { bits &= ~QueueSet.bit(queue) }
+    package mutating func remove(_ queue: TrackerIndex) { bits &= ~QueueSet.bit(queue) }
 
     @inline(__always)
     package mutating func formUnion(_ other: QueueSet) { bits |= other.bits }
@@ -44,7 +44,7 @@ package struct QueueSet: Sendable, Hashable, ExpressibleByArrayLiteral {
     package func isSuperset(of other: QueueSet) -> Bool { bits & other.bits == other.bits }
 
     /// How many of its queues come before this one.
-    package func rank(of queue: Int) -> Int { (bits & (QueueSet.bit(queue) - 1)).nonzeroBitCount }
+    package func rank(of queue: TrackerIndex) -> Int { (bits & (QueueSet.bit(queue) - 1)).nonzeroBitCount }
 }
 
 extension QueueSet: Sequence {
@@ -53,10 +53,10 @@ extension QueueSet: Sequence {
         var rest: UInt64
 
         @inline(__always)
-        package mutating func next() -> Int? {
+        package mutating func next() -> TrackerIndex? {
             guard rest != 0 else { return nil }
             defer { rest &= rest - 1 }
-            return rest.trailingZeroBitCount
+            return TrackerIndex(rest.trailingZeroBitCount)
         }
     }
 

@@ -37,7 +37,7 @@ extension DispatchState {
     }
 
     /// A worker has ended, and its tracker is stopped.
-    package mutating func workerEnded(_ queue: Int) -> DispatchActions {
+    package mutating func workerEnded(_ queue: TrackerIndex) -> DispatchActions {
         var actions = DispatchActions()
         lifecycle.workerEnded(queue)
         actions.wakesSupervisor = true
@@ -65,7 +65,9 @@ extension DispatchState {
     private func surroundings(now: Duration) -> Lifecycle.Surroundings {
         // A tracker without queued events need not go on trying to start.
         var idle: QueueSet = []
-        for queue in trackers.indices where commits.isEmpty && trackers[queue].startsForNothing { idle.insert(queue) }
+        for queue in trackers.trackerIndices where commits.isEmpty && trackers[queue].startsForNothing {
+            idle.insert(queue)
+        }
         return Lifecycle.Surroundings(
             idleWorkers: idle,
             hasJournal: published != nil,

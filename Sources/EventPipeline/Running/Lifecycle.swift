@@ -45,7 +45,7 @@ package struct Lifecycle: Sendable {
 
     /// A tracker that was given up because its attempts are limited.
     package struct Failure: Sendable {
-        package let queue: Int
+        package let queue: TrackerIndex
         package let error: TrackerError
         /// Whether it did not start; otherwise it did not deliver.
         package let isOfStart: Bool
@@ -113,7 +113,7 @@ package struct Lifecycle: Sendable {
         if isOpen { self.failure = failure }
     }
 
-    mutating func workerEnded(_ queue: Int) { liveWorkers.remove(queue) }
+    mutating func workerEnded(_ queue: TrackerIndex) { liveWorkers.remove(queue) }
 
     mutating func journalClosed() { isJournalClosed = true }
 
@@ -125,7 +125,7 @@ package struct Lifecycle: Sendable {
     }
 
     /// What the phase means for a worker.
-    func urgency(ofWorker queue: Int, isCommitting: Bool) -> TrackerState.Urgency {
+    func urgency(ofWorker queue: TrackerIndex, isCommitting: Bool) -> TrackerState.Urgency {
         switch phase {
         case _ where givenUp.contains(queue): .end
         case .open: .normal

@@ -81,8 +81,8 @@ extension Pipeline {
         guard decide({ state, _ in state.run() }) else { throw PipelineError.alreadyRun }
         // Not child tasks: a tracker that ignores its cancellation would keep `run` from returning, and the
         // supervisor's timers must outlive the cancellation of this task. `run` waits for all it can wait for.
-        let workers = trackers.enumerated().map { queue, tracker in
-            let worker = TrackerWorker(pipeline: self, queue: queue, tracker: tracker)
+        let workers = trackers.trackerIndices.map { queue in
+            let worker = TrackerWorker(pipeline: self, queue: queue, tracker: trackers[queue])
             return Task { await worker.run() }
         }
         // Nor is this one, which continues until the last batch is committed.

@@ -10,13 +10,13 @@ extension DispatchState {
     }
 
     /// Decides the next step of a worker that has nothing to do.
-    package mutating func nextStep(of queue: Int, now: Duration) -> WorkerStep {
+    package mutating func nextStep(of queue: TrackerIndex, now: Duration) -> WorkerStep {
         let urgency = lifecycle.urgency(ofWorker: queue, isCommitting: !commits.isEmpty)
         return trackers[queue].nextStep(urgency, published: published ?? 0, now: now)
     }
 
     /// A worker's timer has fired.
-    package mutating func timerFired(of queue: Int, at time: Duration) -> DispatchActions {
+    package mutating func timerFired(of queue: TrackerIndex, at time: Duration) -> DispatchActions {
         var actions = DispatchActions()
         if trackers[queue].timerFired(time) { actions.wakes = [queue] }
         return actions
@@ -26,7 +26,7 @@ extension DispatchState {
     ///
     /// Returns the time until the next attempt, if there is one.
     package mutating func startReturned(
-        of queue: Int,
+        of queue: TrackerIndex,
         error: TrackerError?,
         now: Duration,
         jitter: Double,
@@ -49,7 +49,7 @@ extension DispatchState {
     /// A delivery returned, and its refused events are in the quarantine.
     package mutating func settle(
         _ settlement: Settlement,
-        of queue: Int,
+        of queue: TrackerIndex,
         now: Duration,
         jitter: Double,
         actions: inout DispatchActions
@@ -77,13 +77,13 @@ extension DispatchState {
     }
 
     /// A queue has settled events: ends the waits for them.
-    mutating func settled(_ queue: Int, actions: inout DispatchActions) {
+    mutating func settled(_ queue: TrackerIndex, actions: inout DispatchActions) {
         endFlushes(settledIn: queue, actions: &actions)
         endDeliveryWaits(settledIn: queue, actions: &actions)
     }
 
     /// Whether the configuration says that a delivery is not retried.
-    private func isHopeless(_ reason: TrackerError, _ queue: Int, startsAgain: Bool) -> Bool {
+    private func isHopeless(_ reason: TrackerError, _ queue: TrackerIndex, startsAgain: Bool) -> Bool {
         guard let maximum = configuration.maximumDeliveryAttempts else { return false }
         return trackers[queue].failures >= maximum || !reason.isRetryable && !startsAgain
     }
@@ -97,7 +97,7 @@ extension DispatchState {
         _ reason: TrackerError,
         isWholeName: Bool,
         failures: Int,
-        of queue: Int,
+        of queue: TrackerIndex,
         after probe: Duration,
         now: Duration
     ) -> Bool {
@@ -113,7 +113,59 @@ extension DispatchState {
     }
 
     /// A probe was delivered; returns how long events of the name could not be delivered.
-    mutating func noteRepaired(_ name: String, of queue: Int, now: Duration) -> Duration {
+    mutating func noteRepaired(_ name: String, of queue: TrackerIndex, now: Duration) -> Duration {
         trackers[queue].broken.remove(name, now: now)
+    }
+
+    /// The events that cannot be delivered while others can.
+    mutating func brokenEvents(of queue: TrackerIndex, now: Duration) -> BrokenEvents {
+        trackers[queue].broken.forgetExpired(now: now)
+        return trackers[queue].broken
+    }
+
+    /// A tracker has accepted events of these names.
+    mutating func accepted(_ names: Set<String>, by queue: TrackerIndex) {
+        trackers[queue].broken.accepted(names)
+    }
+
+    /// Whether events of a name are parked as soon as they are stuck.
+    func parksAtOnce(_ name: String, of queue: TrackerIndex, now: Duration) -> Bool {
+        trackers[queue].broken.parksAtOnce(name, now: now)
+    }
+
+    /// The plan was replaced, and sends a tracker events of these names.
+    mutating func reviseBrokenEvents(of queue: TrackerIndex, keeping names: Set<String>) {
+        trackers[queue].broken.revise(keeping: names)
+    }
+
+    /// Whether a tracker has to be started for the plan in use, although deliveries to it are being retried; the caller starts it.
+    mutating func beginStartForPlan(of queue: TrackerIndex) -> Bool {
+        // Cleared first: if the plan is replaced during the start, it is set again.
+        defer { trackers[queue].isStartedForEarlierPlan = false }
+        return trackers[queue].isStartedForEarlierPlan
+    }
+
+    /// The start that `beginStartForPlan` asked for has failed.
+    mutating func startForPlanFailed(of queue: TrackerIndex) {
+        trackers[queue].isStartedForEarlierPlan = true
+    }
+
+    /// The plan in use rejects events of a delivery, or does not send them to the tracker.
+    mutating func planExcluded(refused: Int, leftOut: Int, of queue: TrackerIndex) {
+        trackers[queue].planExcluded(refused: refused, leftOut: leftOut)
+    }
+
+    /// The limits of a tracker's next delivery.
+    func deliveryLimits(of queue: TrackerIndex) -> Pipeline.DeliveryLimits { trackers[queue].queue.delivery }
+
+    /// Whether a tracker has been started once.
+    func hasStarted(_ queue: TrackerIndex) -> Bool { trackers[queue].hasStarted }
+
+    /// Whether the position of a tracker that stores its own checkpoint is known.
+    func isResumed(_ queue: TrackerIndex) -> Bool { trackers[queue].isResumed }
+
+    /// The oldest event of a tracker that is left in the journal was committed at this time.
+    mutating func noteCommit(of sequence: UInt64, at time: Duration, in queue: TrackerIndex) {
+        trackers[queue].queue.noteCommit(of: sequence, at: time)
     }
 }

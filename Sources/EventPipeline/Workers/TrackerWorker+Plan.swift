@@ -26,7 +26,7 @@ extension TrackerWorker {
             )
         }
         let (refused, leftOut) = (reread.rejections.count, reread.leftOut)
-        pipeline.decide { state, _ in state.trackers[queue].planExcluded(refused: refused, leftOut: leftOut) }
+        pipeline.decide { state, _ in state.planExcluded(refused: refused, leftOut: leftOut, of: queue) }
         pipeline.metrics[queue].planExcluded(refused: refused, leftOut: leftOut)
         noteLeftOut(leftOut)
         return Delivery(reread.slices, checkpoint: delivery.checkpoint)
@@ -41,16 +41,12 @@ extension TrackerWorker {
     private func startedPlan() async throws(TrackerError) -> PlanInUse {
         while true {
             let plan = pipeline.plan
-            // Cleared first: if the plan is replaced during the start, the flag is set again.
-            let mustStart = pipeline.decide { state, _ in
-                defer { state.trackers[queue].isStartedForEarlierPlan = false }
-                return state.trackers[queue].isStartedForEarlierPlan
-            }
+            let mustStart = pipeline.decide { state, _ in state.beginStartForPlan(of: queue) }
             guard mustStart else { return plan }
             do throws(TrackerError) {
                 try await tracker.start(for: plan.trackerCatalogs[queue])
             } catch {
-                pipeline.decide { state, _ in state.trackers[queue].isStartedForEarlierPlan = true }
+                pipeline.decide { state, _ in state.startForPlanFailed(of: queue) }
                 throw error
             }
         }
@@ -60,7 +56,7 @@ extension TrackerWorker {
     func reviseBrokenEvents(for plan: PlanInUse) {
         let mask = plan.catalog.mask(ofTracker: tracker.name)
         let names = zip(plan.catalog.definitions, plan.catalog.trackerMasks).filter { $0.1 & mask != 0 }.map(\.0.name)
-        pipeline.decide { state, _ in state.trackers[queue].broken.revise(keeping: Set(names)) }
+        pipeline.decide { state, _ in state.reviseBrokenEvents(of: queue, keeping: Set(names)) }
     }
 }
 

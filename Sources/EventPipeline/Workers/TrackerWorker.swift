@@ -7,7 +7,7 @@ import TrackerKit
 /// Carries out, for one tracker, what the pipeline's state decides: start, deliver, pause, stop.
 struct TrackerWorker: Sendable {
     let pipeline: Pipeline
-    let queue: Int
+    let queue: TrackerIndex
     let tracker: any Tracker
 
     /// Works until the state decides that the worker ends.
@@ -59,7 +59,7 @@ struct TrackerWorker: Sendable {
             let sequence = pipeline.decide({ state, _ in state.spilledSequence(of: queue) }),
             let time = await backlog.commitTime(ofEventsFrom: sequence)
         else { return }
-        pipeline.decide { state, _ in state.trackers[queue].queue.noteCommit(of: sequence, at: time) }
+        pipeline.decide { state, _ in state.noteCommit(of: sequence, at: time, in: queue) }
     }
 
     private func start() async {
@@ -77,7 +77,7 @@ struct TrackerWorker: Sendable {
         let jitter = failure == nil ? 0 : pipeline.jitter()
         let (pause, isFirst) = pipeline.decide { state, actions in
             if let resumption { state.resume(queue, from: resumption.sequence) }
-            let isFirst = !state.trackers[queue].hasStarted
+            let isFirst = !state.hasStarted(queue)
             return (
                 state.startReturned(of: queue, error: failure, now: now, jitter: jitter, actions: &actions), isFirst
             )
@@ -96,7 +96,7 @@ struct TrackerWorker: Sendable {
     private func resume() async throws(TrackerError) -> Resumption? {
         guard let journal = pipeline.journal, let tracker = tracker as? any CheckpointingTracker,
             // After a change of the plan, the tracker keeps its position.
-            !pipeline.decide({ state, _ in state.trackers[queue].isResumed })
+            !pipeline.decide({ state, _ in state.isResumed(queue) })
         else { return nil }
         let answer = try await tracker.checkpoint(ofJournal: journal.store.id)
         let end = pipeline.decide { state, _ in state.resumptionEnd(of: queue, opening: journal.end) }
@@ -119,10 +119,7 @@ struct TrackerWorker: Sendable {
     private func deliver(_ delivery: Delivery) async {
         await adapting(delivery) { delivery in
             let now = pipeline.clock.now()
-            let broken = pipeline.decide { state, _ in
-                state.trackers[queue].broken.forgetExpired(now: now)
-                return state.trackers[queue].broken
-            }
+            let broken = pipeline.decide { state, _ in state.brokenEvents(of: queue, now: now) }
             guard broken.isEmpty else { return await deliver(delivery, around: broken) }
             let settlement = await send(delivery)
             await report(settlement, stored: checkpoint(of: delivery, settlement))
@@ -194,7 +191,7 @@ struct TrackerWorker: Sendable {
     private func readJournal(from start: UInt64, to end: UInt64) async {
         guard let backlog = pipeline.journal?.backlogs[queue] else { return }
         do throws(JournalError) {
-            let limits = pipeline.deliveryLimits(ofQueue: queue)
+            let limits = pipeline.decide { state, _ in state.deliveryLimits(of: queue) }
             let part = try await backlog.read(from: start, to: end, as: pipeline.catalog, within: limits)
             for damage in part.damages { pipeline.log.damaged(damage, tracker: tracker.name) }
             do throws(JournalError) {

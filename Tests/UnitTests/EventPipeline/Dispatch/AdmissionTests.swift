@@ -7,8 +7,8 @@ import TrackerKit
 
 @Suite("Admission to the queues")
 struct AdmissionTests {
-    private let alpha = 0
-    private let beta = 1
+    private let alpha: TrackerIndex = 0
+    private let beta: TrackerIndex = 1
 
     @Test("a batch is acknowledged at once if there is room, and waits if there is none")
     func waitsWhenFull() {
@@ -157,7 +157,7 @@ struct AdmissionTests {
 
 @Suite("Queues that drop")
 struct DropPolicyTests {
-    private let alpha = 0
+    private let alpha: TrackerIndex = 0
 
     @Test("dropNewest drops the new events, acknowledges them and counts them")
     func dropNewest() throws {

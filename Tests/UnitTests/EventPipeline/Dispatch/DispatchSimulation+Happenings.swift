@@ -10,13 +10,17 @@ extension DispatchSimulation {
     mutating func happen() {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<30: submit()
-        case 30..<60: stepWorker(Int.random(in: 0..<4, using: &random))
-        case 60..<85: settle(Int.random(in: 0..<4, using: &random), healthy: false)
+        case 30..<60: stepWorker(randomTracker())
+        case 60..<85: settle(randomTracker(), healthy: false)
         case 85..<90: withdraw()
         case 90..<92: flush()
         case 92..<94: changeLimits()
         default: advance(by: .milliseconds(Int.random(in: 1...200, using: &random)))
         }
+    }
+
+    private mutating func randomTracker() -> TrackerIndex {
+        TrackerIndex(Int.random(in: workers.indices, using: &random))
     }
 
     mutating func submit() {
@@ -69,7 +73,7 @@ extension DispatchSimulation {
         act { state, actions in state.changeLimits(to: limits, now: { now }, actions: &actions) }
     }
 
-    mutating func stepWorker(_ queue: Int) {
+    mutating func stepWorker(_ queue: TrackerIndex) {
         guard case .awake = workers[queue] else { return }
         switch state.nextStep(of: queue, now: now) {
         case .start: startReturned(queue)
@@ -87,7 +91,7 @@ extension DispatchSimulation {
         }
     }
 
-    private mutating func startReturned(_ queue: Int) {
+    private mutating func startReturned(_ queue: TrackerIndex) {
         let fails = Int.random(in: 0..<3, using: &random) == 0
         let now = now
         _ = act { state, actions in
@@ -101,7 +105,7 @@ extension DispatchSimulation {
         }
     }
 
-    mutating func settle(_ queue: Int, healthy: Bool) {
+    mutating func settle(_ queue: TrackerIndex, healthy: Bool) {
         guard let delivery = workers[queue].delivery else { return }
         let outcome = healthy ? .delivered : randomOutcome(count: delivery.count)
         let settlement = Settlement(of: delivery, outcome: outcome)
@@ -140,7 +144,7 @@ extension DispatchSimulation {
     /// Lets everything that must happen by itself happen, with trackers that are well again.
     mutating func settleDown() {
         for _ in 0..<10_000 {
-            for queue in 0..<4 {
+            for queue in workers.trackerIndices {
                 stepWorker(queue)
                 settle(queue, healthy: true)
             }

@@ -48,7 +48,7 @@ struct DispatchSimulation {
     var state: DispatchState
     var now: Duration = .zero
     var workers: [Worker] = Array(repeating: .awake, count: 4)
-    var timers: [(time: Duration, queue: Int)] = []
+    var timers: [(time: Duration, queue: TrackerIndex)] = []
     var ledgers = Array(repeating: Ledger(), count: 4)
     let router = Router(catalog: Self.catalog, trackerNames: Self.names)
     let outcomes = Outcomes()

@@ -42,7 +42,7 @@ struct DispatchSimulationTests {
         if case .cancel(let queues, isDeadline: true) = simulation.supervisorStep() {
             for queue in queues where simulation.workers[queue].isParked { simulation.workers[queue] = .awake }
         }
-        for queue in 0..<4 {
+        for queue in simulation.workers.trackerIndices {
             // A step may be a start that returns at once; then comes the end.
             for _ in 0..<3 {
                 simulation.settle(queue, healthy: false)
@@ -76,7 +76,7 @@ extension DispatchSimulation {
 
     /// What holds at any moment.
     func expectPromises() {
-        for queue in 0..<4 { expectPromises(ofQueue: queue) }
+        for queue in workers.trackerIndices { expectPromises(ofQueue: queue) }
         for (ticket, results) in outcomes.results.withLock({ $0 }) {
             expect(results.count == 1, "submission \(ticket) was answered \(results.count) times")
         }
@@ -90,7 +90,7 @@ extension DispatchSimulation {
         }
     }
 
-    private func expectPromises(ofQueue queue: Int) {
+    private func expectPromises(ofQueue queue: TrackerIndex) {
         let (ledger, statistics) = (ledgers[queue], state.statistics(now: now).trackers[queue])
         expect(statistics.enqueued == ledger.meant.count)
         expect(statistics.delivered + statistics.refused == ledger.settled.count)

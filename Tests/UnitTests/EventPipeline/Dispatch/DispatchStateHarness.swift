@@ -135,7 +135,7 @@ final class DispatchStateHarness {
     /// Starts both trackers, so that they can take deliveries.
     func start() {
         _ = state.run()
-        for queue in 0..<2 {
+        for queue in state.trackers.trackerIndices {
             _ = step(queue)
             _ = act { state, actions in
                 state.startReturned(of: queue, error: nil, now: now, jitter: 0, actions: &actions)
@@ -143,10 +143,10 @@ final class DispatchStateHarness {
         }
     }
 
-    func step(_ queue: Int) -> WorkerStep { state.nextStep(of: queue, now: now) }
+    func step(_ queue: TrackerIndex) -> WorkerStep { state.nextStep(of: queue, now: now) }
 
     /// Takes the next delivery of a worker, which must have one.
-    func delivery(_ queue: Int) -> Delivery? {
+    func delivery(_ queue: TrackerIndex) -> Delivery? {
         switch step(queue) {
         case .deliver(let slices): Delivery(slices)
         case .deliverAgain(let delivery): delivery
@@ -157,7 +157,7 @@ final class DispatchStateHarness {
     /// Settles a delivery; delivers all of it unless told.
     @discardableResult
     func settle(
-        _ queue: Int,
+        _ queue: TrackerIndex,
         _ delivery: Delivery,
         _ outcome: DeliveryOutcome = .delivered,
         jitter: Double = 0

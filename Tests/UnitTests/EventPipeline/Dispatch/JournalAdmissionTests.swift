@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Admission to the journal")
 struct JournalAdmissionTests {
-    private let alpha = 0
+    private let alpha: TrackerIndex = 0
 
     @Test(
         "what may not wait is rejected while a queue's worth of events is on its way to the journal",

@@ -7,7 +7,7 @@ import TrackerKit
 
 @Suite("A tracker's lag", .timeLimit(.minutes(5)))
 struct LagTests {
-    private let alpha = 0
+    private let alpha: TrackerIndex = 0
 
     private func lag(_ harness: DispatchStateHarness) -> (events: Int, time: Duration?) {
         let statistics = harness.state.statistics(now: harness.now).trackers[alpha]

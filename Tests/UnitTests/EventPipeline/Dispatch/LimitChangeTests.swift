@@ -7,8 +7,8 @@ import TrackerKit
 
 @Suite("When limits change while a pipeline runs,", .timeLimit(.minutes(5)))
 struct LimitChangeTests {
-    private let alpha = 0
-    private let beta = 1
+    private let alpha: TrackerIndex = 0
+    private let beta: TrackerIndex = 1
 
     private func change(_ harness: DispatchStateHarness, to limits: Pipeline.Configuration) {
         let now = harness.now

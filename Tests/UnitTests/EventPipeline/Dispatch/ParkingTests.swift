@@ -55,7 +55,7 @@ struct ParkingTests {
         arguments: [ScriptedTracker.outage, TableTracker.reason]
     )
     func patience(failure: TrackerError) throws {
-        let (alpha, seconds) = (0, 10)
+        let (alpha, seconds): (TrackerIndex, Int) = (0, 10)
         let harness = DispatchStateHarness(.small())
         harness.start()
         harness.submit(1, "A")

@@ -180,7 +180,7 @@ struct StuckEventsTests {
         .promise("broken-table")
     )
     func behindStuckEvents() throws {
-        let alpha = 0
+        let alpha: TrackerIndex = 0
         let harness = DispatchStateHarness(.small())
         harness.start()
         harness.submit(2, "A")

@@ -7,7 +7,7 @@ import TrackerKit
 
 @Suite("What a worker does next")
 struct WorkerDecisionTests {
-    private let alpha = 0
+    private let alpha: TrackerIndex = 0
 
     private func failure(retryable: Bool = true) -> TrackerError {
         TrackerError(code: .unavailable, message: "down", isRetryable: retryable)
