@@ -69,6 +69,8 @@ import Testing
             |---|---|---|
             | `shown` | a | b |
             | `not-shown` | a | b |
+            | `shown` | a | b |
+            | without an identifier | a | b |
 
             """
         let text = """
@@ -90,12 +92,15 @@ import Testing
             """
         let matrix = PromiseMatrix(page: page, files: [TextFile(path: "Tests/A/ATests.swift", text: text)])
         let findings = [
+            "Documentation/Trust/Promises.md:6: a promise has no identifier in its first column",
+            "Documentation/Trust/Promises.md:0: 'shown' is there twice",
             "Documentation/Trust/Promises.md:0: no test has the trait .promise(\"not-shown\")",
             "Tests/A/ATests.swift:5: Documentation/Trust/Promises.md has no promise 'unknown'",
             "Tests/A/ATests.swift:0: write .promise directly after the test's name",
         ]
         #expect(matrix.findings.map(\.description) == findings)
-        let end = "\n## shown\n\n- A/ATests.swift: \"shows it\", \"shows too much\"\n\n## not-shown\n\n"
-        #expect(matrix.text.hasSuffix(end))
+        #expect(
+            matrix.text.contains("\n## shown\n\n- A/ATests.swift: \"shows it\", \"shows too much\"\n\n## not-shown\n\n")
+        )
     }
 }

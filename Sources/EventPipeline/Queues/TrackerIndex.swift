@@ -13,12 +13,6 @@ extension TrackerIndex: Comparable {
     package static func < (first: TrackerIndex, second: TrackerIndex) -> Bool { first.position < second.position }
 }
 
-extension TrackerIndex: ExpressibleByIntegerLiteral {
-    package init(integerLiteral position: Int) {
-        self.init(position)
-    }
-}
-
 /// Arrays with an element for each tracker.
 extension Array {
     @inline(__always)

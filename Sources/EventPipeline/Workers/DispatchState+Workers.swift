@@ -118,7 +118,7 @@ extension DispatchState {
     }
 
     /// The events that cannot be delivered while others can.
-    mutating func brokenEvents(of queue: TrackerIndex, now: Duration) -> BrokenEvents {
+    mutating func currentBrokenEvents(of queue: TrackerIndex, now: Duration) -> BrokenEvents {
         trackers[queue].broken.forgetExpired(now: now)
         return trackers[queue].broken
     }
@@ -139,13 +139,13 @@ extension DispatchState {
     }
 
     /// Whether a tracker has to be started for the plan in use, although deliveries to it are being retried; the caller starts it.
-    mutating func beginStartForPlan(of queue: TrackerIndex) -> Bool {
+    mutating func takeStartForPlan(of queue: TrackerIndex) -> Bool {
         // Cleared first: if the plan is replaced during the start, it is set again.
         defer { trackers[queue].isStartedForEarlierPlan = false }
         return trackers[queue].isStartedForEarlierPlan
     }
 
-    /// The start that `beginStartForPlan` asked for has failed.
+    /// The start that `takeStartForPlan` asked for has failed.
     mutating func startForPlanFailed(of queue: TrackerIndex) {
         trackers[queue].isStartedForEarlierPlan = true
     }

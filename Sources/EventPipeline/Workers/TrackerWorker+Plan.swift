@@ -41,7 +41,7 @@ extension TrackerWorker {
     private func startedPlan() async throws(TrackerError) -> PlanInUse {
         while true {
             let plan = pipeline.plan
-            let mustStart = pipeline.decide { state, _ in state.beginStartForPlan(of: queue) }
+            let mustStart = pipeline.decide { state, _ in state.takeStartForPlan(of: queue) }
             guard mustStart else { return plan }
             do throws(TrackerError) {
                 try await tracker.start(for: plan.trackerCatalogs[queue])

@@ -119,7 +119,7 @@ struct TrackerWorker: Sendable {
     private func deliver(_ delivery: Delivery) async {
         await adapting(delivery) { delivery in
             let now = pipeline.clock.now()
-            let broken = pipeline.decide { state, _ in state.brokenEvents(of: queue, now: now) }
+            let broken = pipeline.decide { state, _ in state.currentBrokenEvents(of: queue, now: now) }
             guard broken.isEmpty else { return await deliver(delivery, around: broken) }
             let settlement = await send(delivery)
             await report(settlement, stored: checkpoint(of: delivery, settlement))

@@ -69,9 +69,11 @@ enum RebalanceKind {
 }
 
 extension OpaquePointer {
-    /// Answers a change of the assignment with no partitions; does no harm if the client waits for no answer.
+    /// Answers a change of the assignment with no partitions.
     ///
-    /// Until it has its answer, it takes no part in a rebalance, and cannot leave the group.
+    /// Until it has its answer, the client takes no part in a rebalance, and cannot leave the group. Once the consumer is being closed,
+    /// call this only for a change that has no answer yet: librdkafka 2.0.2 drops the requests that it has when its part in the group
+    /// ends (`rd_kafka_cgrp_terminated`), and the call for one of them never returns.
     func giveBackPartitions(answering kind: RebalanceKind) {
         switch kind {
         case .assignment:

@@ -291,7 +291,7 @@ package final class KafkaConsumer {
     package func close() {
         context.isClosing = true
         unassign()
-        // Changes that have been answered, but not been read.
+        // Changes that were answered before they were read, which must not be answered again below.
         while let message = rd_kafka_consumer_poll(client.handle, 0) { rd_kafka_message_destroy(message) }
         if let failure = rd_kafka_consumer_close_queue(client.handle, groupQueue) { rd_kafka_error_destroy(failure) }
         let clock = ContinuousClock()
@@ -299,11 +299,12 @@ package final class KafkaConsumer {
         while rd_kafka_consumer_closed(client.handle) == 0 {
             guard clock.now < deadline else { return }
             guard let event = rd_kafka_queue_poll(groupQueue, 50) else { continue }
-            // One answer to each change, and none to what was answered before: the client waits for an answer, and then may end its part
-            // in the group, which drops further ones, whose calls would never return.
-            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE {
-                let isAssignment = rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS
-                client.handle.giveBackPartitions(answering: isAssignment ? .assignment : .revocation)
+            // The revocation for the end. Its client waits for the answer, so the group cannot end before it, which would drop the answer. An
+            // assignment is not answered any more: the client gives it back by itself.
+            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE,
+                rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS
+            {
+                client.handle.giveBackPartitions(answering: .revocation)
             }
             rd_kafka_event_destroy(event)
         }

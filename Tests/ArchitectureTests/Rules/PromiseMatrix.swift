@@ -16,12 +16,24 @@ struct PromiseMatrix {
     /// The identifiers of the promises, in the order of the page.
     let promises: [String]
     private let tests: [NamedTest]
+    /// The rows of the page without an identifier.
+    private let unnamed: [Finding]
     /// The traits that are at another place.
     private let misplaced: [Finding]
 
     /// Reads the promises from the first column of the page's tables, and the traits from the sources of the tests.
     init(page: String, files: [TextFile]) {
         promises = page.matches(of: /(?m)^\| `([a-z0-9-]+)` \|/).map { String($0.1) }
+        unnamed = page.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+            guard line.hasPrefix("|"), line.prefixMatch(of: /\| (`[a-z0-9-]+`|promise) \||\|---/) == nil else {
+                return nil
+            }
+            return Finding(
+                path: Self.page,
+                line: index + 1,
+                sentence: "a promise has no identifier in its first column"
+            )
+        }
         let files = files.filter { $0.text.containsBytes(".promise(") }
         tests = files.flatMap(Self.tests)
         misplaced = files.compactMap { file in
@@ -45,7 +57,7 @@ struct PromiseMatrix {
                 Finding(path: test.path, line: test.line, sentence: "\(Self.page) has no promise '\($0)'")
             }
         }
-        return repeated + untested + unknown + misplaced
+        return unnamed + repeated + untested + unknown + misplaced
     }
 
     /// The text of `pageOfTests`.

@@ -198,3 +198,10 @@ extension Pipeline.Configuration {
         )
     }
 }
+
+/// So that tests can name the first tracker 0.
+extension TrackerIndex: ExpressibleByIntegerLiteral {
+    package init(integerLiteral position: Int) {
+        self.init(position)
+    }
+}
