@@ -36,7 +36,7 @@ package final class JournalSource: ReplaySource {
         pending = PendingLines(validator, maximumLines: selection.maximumLines)
     }
 
-    /// The number of bytes read so far; those that were skipped do not count.
+    /// The number of bytes that were read or skipped so far.
     package var bytesRead: Int { walk.byteCount }
 
     /// The events of the next frames, validated.
