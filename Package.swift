@@ -312,12 +312,25 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
+        // Recorded and quarantined events, and how they are sent again.
+        .target(
+            name: "SluiceReplay",
+            dependencies: [
+                "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
+                "Gzip", "Operations", "SluicePostgres", "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]
+        ),
         .executableTarget(
             name: "SluiceCommand",
             dependencies: [
                 "EventCodegen", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
-                "EventValidation", "Gzip", "Loader", "Operations", "PlanReading", "PlanTools", "SettingDefinitions",
-                "SluiceConsole", "SluiceHTTP", "SluiceKafka", "SluicePostgres", "SluiceSettings", "TrackerKit",
+                "EventValidation", "Loader", "Operations", "PlanReading", "PlanTools", "SettingDefinitions",
+                "SluiceConsole", "SluiceHTTP", "SluiceKafka", "SluicePostgres", "SluiceReplay", "SluiceSettings",
+                "TrackerKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
@@ -518,6 +531,16 @@ let package = Package(
                 "SluiceSettings", "EventJournal", "EventPipeline", "Operations", "PipelineTestSupport", "PlanReading",
                 "SettingDefinitions", "SluiceHTTP", "SluiceKafka", "SluicePostgres", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .unitTests(
+            "SluiceReplay",
+            dependencies: [
+                "SluiceReplay", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
+                "EventValidation", "Gzip", "Operations", "PipelineTestSupport", "SluiceTesting", "TestCases",
+                "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
         .unitTests(

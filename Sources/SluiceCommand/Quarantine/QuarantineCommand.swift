@@ -1,10 +1,9 @@
 import ArgumentParser
 import EventModel
-import EventQuarantine
-import EventValidation
 import Logging
 import SettingDefinitions
 import SluicePostgres
+import SluiceReplay
 import SluiceSettings
 
 /// `sluice quarantine`: shows rejected and refused events.
@@ -94,24 +93,39 @@ struct QuarantineSelection: ParsableArguments {
     func validate() throws { _ = try filter() }
 
     func filter() throws -> QuarantineFilter {
-        try QuarantineFilter(codes: code, events: event, since: since, until: until)
+        try .options(codes: code, events: event, since: since, until: until)
     }
 }
 
 extension QuarantineFilter {
-    /// Creates a filter from the values of `--code`, `--event`, `--since` and `--until`.
+    /// The filter that the values of `--code`, `--event`, `--since` and `--until` state.
     ///
     /// - Throws: `ValidationError` for an unknown code, which could never match, and for an invalid time.
-    init(codes: [String], events: [String], since: String?, until: String?) throws {
-        let known = VerdictCode.allCases.map(\.rawValue) + DeliveryVerdict.allCases.map(\.rawValue)
-        if let unknown = codes.first(where: { !known.contains($0) }) {
-            throw ValidationError("There is no code '\(unknown)'; there are: \(known.joined(separator: ", ")).")
+    static func options(codes: [String], events: [String], since: String?, until: String?) throws -> QuarantineFilter {
+        var filter = QuarantineFilter()
+        do throws(SelectionError) {
+            filter = try QuarantineFilter(codes: codes, events: events)
+        } catch {
+            throw ValidationError(error.message)
         }
-        self.init(
-            codes: Set(codes),
-            events: Set(events),
-            since: try Timestamp(option: "--since", since),
-            until: try Timestamp(option: "--until", until)
-        )
+        filter.since = try Timestamp(option: "--since", since)
+        filter.until = try Timestamp(option: "--until", until)
+        return filter
+    }
+}
+
+extension QuarantineStore {
+    /// Calls `body` with each record that the filter selects, and prints what could not be read after the last one.
+    ///
+    /// - Throws: Exit status 1, with the reason printed, if anything could not be read.
+    func forEachReadable(_ filter: QuarantineFilter, _ body: (QuarantineRecord) throws -> Void) async throws {
+        let findings: [String]
+        do {
+            findings = try await forEach(filter, body)
+        } catch {
+            throw Terminal.reported(error)
+        }
+        for finding in findings { Terminal.printError("error: \(finding)") }
+        if !findings.isEmpty { throw ExitCode(1) }
     }
 }

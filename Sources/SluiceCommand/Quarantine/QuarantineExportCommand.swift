@@ -1,4 +1,5 @@
 import ArgumentParser
+import SluiceReplay
 
 /// `sluice quarantine export`: prints the records of the quarantine as NDJSON.
 struct QuarantineExportCommand: AsyncParsableCommand {
@@ -11,7 +12,7 @@ struct QuarantineExportCommand: AsyncParsableCommand {
     @OptionGroup var selection: QuarantineSelection
 
     func run() async throws {
-        try await location.store().forEach(try selection.filter()) { record in
+        try await location.store().forEachReadable(try selection.filter()) { record in
             try Terminal.write(record.line + [UInt8(ascii: "\n")])
         }
     }

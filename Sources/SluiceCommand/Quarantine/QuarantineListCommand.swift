@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventModel
 import EventQuarantine
+import SluiceReplay
 
 /// `sluice quarantine list`: lists the records of the quarantine.
 struct QuarantineListCommand: AsyncParsableCommand {
@@ -30,12 +31,12 @@ struct QuarantineListCommand: AsyncParsableCommand {
     func run() async throws {
         let filter = try selection.filter()
         let store = try location.store()
-        let sent = try store.sentKeys()
+        let sent = try Terminal.reportingFailures { try store.sentKeys() }
         var latest = LatestRows(limit: limit)
         // Damage ends the command with 1, but the events that could be read are printed first.
         var failure: (any Error)?
         do {
-            try await store.forEach(filter) { record in
+            try await store.forEachReadable(filter) { record in
                 latest.add(QuarantineRow(record, isSent: sent.contains(record.key)), at: record.at.microseconds)
             }
         } catch {

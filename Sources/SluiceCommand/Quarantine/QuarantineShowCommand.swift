@@ -1,4 +1,5 @@
 import ArgumentParser
+import SluiceReplay
 
 /// `sluice quarantine show`: shows one record of the quarantine.
 struct QuarantineShowCommand: AsyncParsableCommand {
@@ -17,7 +18,7 @@ struct QuarantineShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         var found: QuarantineRecord?
-        try await location.store().forEach(QuarantineFilter()) { record in
+        try await location.store().forEachReadable(QuarantineFilter()) { record in
             if record.id == id { found = record }
         }
         guard let found else {

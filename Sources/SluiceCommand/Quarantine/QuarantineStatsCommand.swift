@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventModel
 import EventQuarantine
+import SluiceReplay
 
 /// `sluice quarantine stats`: counts the records of the quarantine.
 struct QuarantineStatsCommand: AsyncParsableCommand {
@@ -19,11 +20,11 @@ struct QuarantineStatsCommand: AsyncParsableCommand {
         var counts = QuarantineCounts()
         let filter = try selection.filter()
         let store = try location.store()
-        let sent = try store.sentKeys()
+        let sent = try Terminal.reportingFailures { try store.sentKeys() }
         // Damage ends the command with 1, but the events that could be read are counted and printed first.
         var failure: (any Error)?
         do {
-            try await store.forEach(filter) { record in
+            try await store.forEachReadable(filter) { record in
                 counts.add(record, isSent: sent.contains(record.key))
             }
         } catch {

@@ -2,11 +2,13 @@ import ArgumentParser
 import EventModel
 import EventPipeline
 import EventQuarantine
-import Foundation
+import EventValidation
 import Logging
 import SluiceConsole
+import SluiceReplay
 import SluiceSettings
 import TrackerKit
+import UnixSignals
 
 /// `sluice replay`: validates recorded events again, and delivers them to the configured trackers.
 struct ReplayCommand: AsyncParsableCommand {
@@ -119,7 +121,6 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
         // A replay ends when the reader of its output has gone, as other Unix tools do.
         Terminal.ignoresBrokenPipes(false)
-        let filter = try filter()
         var settings = try Settings.load(
             CommandLineSettings(plan, trackers, options),
             file: plan.config.path,
@@ -128,7 +129,7 @@ struct ReplayCommand: AsyncParsableCommand {
         settings.pipeline.maximumStartAttempts = settings.process.strictTrackers ? 1 : Self.maximumStartAttempts
         settings.pipeline.maximumDeliveryAttempts = Self.maximumDeliveryAttempts
         let wiring = try Wiring(settings)
-        if inputs != [.quarantine] { try filter.check(against: wiring.catalog) }
+        let filter = try filter(against: wiring.catalog)
         let records = try refused.records(in: settings.trackers, logger: wiring.logger)
         let to = records.map { [$0.trackerName] } ?? to
         let selected = try wiring.trackers(only: to).map { records?.noting($0) ?? $0 }
@@ -137,25 +138,28 @@ struct ReplayCommand: AsyncParsableCommand {
         // discards events.
         let keepsNothing = dryRun || records != nil
         let quarantine = keepsNothing ? Quarantine.discarding(logger: Self.silent) : try wiring.quarantine()
-        let replay = Replay(
-            inputs: inputs,
-            filter: filter,
-            rate: rate,
-            isDryRun: dryRun,
-            pipeline: try wiring.pipeline(
+        var replay = Replay(
+            of: inputs,
+            through: try wiring.pipeline(
                 trackers: trackers,
                 quarantine: quarantine,
                 reportsMissing: !dryRun && to.isEmpty
             ),
-            catalog: wiring.catalog,
             rejectedEvents: quarantine,
             quarantine: records ?? FolderQuarantine(path: settings.process.quarantineFolder),
-            quarantineFilter: try quarantineFilter(),
-            trackers: names(selected),
-            configuredTrackers: names(try wiring.trackers()),
+            trackers: selected.map(\.name),
+            configuredTrackers: try wiring.trackers().map(\.name)
+        )
+        replay.filter = filter
+        replay.quarantineFilter = try quarantineFilter()
+        replay.rate = rate
+        replay.isDryRun = dryRun
+        let showsProgress = Terminal.isInteractive && !json
+        let report = try await replay.run(
+            stoppingOn: [.sigterm, .sigint],
+            progress: showsProgress ? ReplayProgressLine(totalBytes: replay.byteCount) : nil,
             logger: wiring.logger
         )
-        let report = try await replay.run(showsProgress: Terminal.isInteractive && !json)
         let text = json ? try JSONText.line(of: report.summary) : report.table
         if trackers.contains(where: { $0 is ConsoleTracker }) {
             Terminal.printError(text)
@@ -177,10 +181,22 @@ struct ReplayCommand: AsyncParsableCommand {
         )
     }
 
-    /// For quarantined events, the times select by when they were quarantined, and the plan need not know the names.
-    private func quarantineFilter() throws -> QuarantineFilter {
-        try QuarantineFilter(codes: code, events: event, since: since, until: until)
+    /// The filter, whose names a plan must have unless only quarantined events are read.
+    ///
+    /// - Throws: `ValidationError` if it does not have one of them.
+    private func filter(against catalog: EventCatalog) throws -> ReplayFilter {
+        let filter = try filter()
+        guard inputs != [.quarantine] else { return filter }
+        do throws(SelectionError) {
+            try filter.check(against: catalog)
+        } catch {
+            throw ValidationError(error.message)
+        }
+        return filter
     }
 
-    private func names(_ trackers: [any Tracker]) -> Set<String> { Set(trackers.map { $0.name.lowercased() }) }
+    /// For quarantined events, the times select by when they were quarantined, and the plan need not know the names.
+    private func quarantineFilter() throws -> QuarantineFilter {
+        try .options(codes: code, events: event, since: since, until: until)
+    }
 }

@@ -12,6 +12,7 @@ import PlanTools
 import SettingDefinitions
 import SluiceHTTP
 import SluiceKafka
+import SluiceReplay
 import SluiceSettings
 import TrackerKit
 

@@ -21,7 +21,8 @@ enum ImportRule {
         "Sources/EventValidation/TypedEvents/EventCatalog+Generated.swift", "Sources/JustTrack/", "Sources/Operations/",
         "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/PlanTools/Exports/HTML/",
         "Sources/SluiceClient/", "Sources/SluiceCommand/", "Sources/SluiceHTTP/Keys/", "Sources/SluiceHTTP/TLS/",
-        "Sources/SluicePostgres/Migration/", "Sources/SluiceSettings/File/", "Sources/event-codegen/",
+        "Sources/SluicePostgres/Migration/", "Sources/SluiceReplay/", "Sources/SluiceSettings/File/",
+        "Sources/event-codegen/",
     ]
 
     static func findings(in file: TextFile, manifest: Manifest) -> [Finding] {

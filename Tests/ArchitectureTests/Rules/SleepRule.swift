@@ -8,7 +8,7 @@ enum SleepRule {
         "Sources/EventModel/Time/RelativeClock.swift",
         "Sources/SluiceTesting/ManualClock.swift",
         "Sources/SluiceCommand/Check/DestinationCheck.swift",
-        "Sources/SluiceCommand/Replay/ReplayRate.swift",
+        "Sources/SluiceReplay/ReplayRate.swift",
         "Tests/UnitTests/SluiceTesting/ManualClockTests.swift",
         // The contract measures real time, because its destinations are real.
         "Sources/SluiceTesting/TrackerContract+Deliveries.swift",

@@ -1,7 +1,5 @@
 import Foundation
 import ServerTestSupport
-import SluiceCommand
-import SluiceTesting
 import Testing
 
 /// The filters of `sluice replay`.
@@ -27,34 +25,6 @@ struct ReplayFilterTests {
             in: folder
         )
         #expect(both.output.count == 3_108)
-    }
-
-    @Test("--since includes its time and --until excludes it, so that together they select exactly one day")
-    func time() async throws {
-        let folder = try TestFolder()
-        let day = try await Sluice.replay(
-            RetailMonth.path,
-            "--since",
-            "2010-12-01T00:00:00Z",
-            "--until",
-            "2010-12-02T00:00:00Z",
-            in: folder
-        )
-        #expect(try RetailMonth.facts(of: day.output).purchased == 3_081)
-        #expect(try RetailMonth.facts(of: day.output).returned == 27)
-        // The first invoice, at 08:26, has seven lines. The second and third follow at 08:28.
-        let first = try await Sluice.replay(
-            RetailMonth.dayPath,
-            "--since",
-            "2010-12-01T08:26:00Z",
-            "--until",
-            "2010-12-01T09:28:00+01:00",
-            in: folder
-        )
-        #expect(first.output.count == 7)
-        let after = try await Sluice.replay(RetailMonth.dayPath, "--since", "2011-01-01T00:00:00Z", in: folder)
-        #expect(after.ending == .exit(0))
-        #expect(after.output == [])
     }
 
     @Test("--to selects trackers without regard to case, and the others cause no warning")
@@ -107,21 +77,6 @@ struct ReplayFilterTests {
         let run = try await Sluice.replay("sixty.ndjson", "--rate", "100", in: folder)
         #expect(run.output.count == 60)
         #expect(try run.report().seconds >= 0.5)
-    }
-
-    @Test("--rate does not catch up after a pause in the input")
-    func rateAfterPause() async {
-        let clock = ManualClock()
-        var rate = ReplayRate(eventsPerSecond: 100, clock: clock)
-        // The pause in the input.
-        clock.advance(by: .seconds(60))
-        async let sleepers: [Duration] = {
-            await clock.waitForSleepers(1)
-            defer { clock.advance(by: .seconds(60)) }
-            return clock.sleepers
-        }()
-        await rate.wait(for: 50)
-        #expect(await sleepers == [.milliseconds(500)])
     }
 
     @Test("without --json, replay prints its report as a table, with the number of events that filters excluded")

@@ -24,47 +24,6 @@ struct ReplayInputTests {
         #expect(folder.quarantined() == [])
     }
 
-    @Test("replayed ids depend on a file's lines, not on its name, its folder or whether it is gzip")
-    func ids() async throws {
-        let folder = try TestFolder()
-        let gzipped = try Data(contentsOf: URL(fileURLWithPath: RetailMonth.dayPath))
-        try folder.write(gzipped, to: "elsewhere/retail-2010-12-01.ndjson.gz")
-        try folder.write(gzipped, to: "other.ndjson.gz")
-        try folder.write(try await RetailMonth.dayLines().joined(separator: "\n"), to: "retail-2010-12-01.ndjson")
-        func ids(_ path: String) async throws -> [String] {
-            EndToEndTests.ids(of: try await Sluice.replay(path, in: folder).output)
-        }
-        let first = try await ids(RetailMonth.dayPath)
-        #expect(first.count == 3_108)
-        #expect(try await ids("elsewhere/retail-2010-12-01.ndjson.gz") == first)
-        #expect(try await ids("retail-2010-12-01.ndjson") == first)
-        #expect(try await ids("other.ndjson.gz") == first)
-        // The same lines after another one, as in another day's file.
-        try folder.write(try await RetailMonth.dayLines().reversed().joined(separator: "\n"), to: "reversed.ndjson")
-        let others = try await ids("reversed.ndjson")
-        #expect(others.count == 3_108)
-        #expect(Set(others).isDisjoint(with: first))
-    }
-
-    @Test("derived ids are UUIDs of version 8 that begin with the event's milliseconds")
-    func layout() async throws {
-        let folder = try TestFolder()
-        try folder.write(try await RetailMonth.dayLines(1)[0], to: "one.ndjson")
-        let id = try #require(EndToEndTests.ids(of: try await Sluice.replay("one.ndjson", in: folder).output).first)
-        // 2010-12-01T08:26:00Z
-        #expect(id.hasPrefix("012ca109-c1c0-8"))
-        #expect("89ab".contains(Array(id)[19]))
-    }
-
-    @Test("two equal lines are two events")
-    func equalLines() async throws {
-        let folder = try TestFolder()
-        let line = try await RetailMonth.dayLines(1)[0]
-        try folder.write("\(line)\n\(line)\n", to: "two.ndjson")
-        let run = try await Sluice.replay("two.ndjson", in: folder)
-        #expect(Set(EndToEndTests.ids(of: run.output)).count == 2)
-    }
-
     @Test("replay reads standard input by default and for -, plain or gzip")
     func standardInput() async throws {
         let folder = try TestFolder()
@@ -76,29 +35,6 @@ struct ReplayInputTests {
         let gzipped = SluiceProcess.Input.file(URL(fileURLWithPath: RetailMonth.dayPath))
         let mixed = try await Sluice.replay("five.ndjson", "-", in: folder, input: gzipped)
         #expect(mixed.output.count == 5 + 3_108)
-    }
-
-    @Test(
-        "lines end in LF or CRLF, the last may have no end, empty ones are skipped, and a BOM is ignored"
-    )
-    func lineEnds() async throws {
-        let folder = try TestFolder()
-        let lines = try await RetailMonth.dayLines(3)
-        try folder.write("\u{FEFF}\(lines[0])\r\n\r\n\n  \n\(lines[1])\n\(lines[2])", to: "odd.ndjson")
-        let run = try await Sluice.replay("odd.ndjson", in: folder)
-        #expect(run.ending == .exit(0))
-        #expect(run.output.count == 3)
-        #expect(try run.report().read == 3)
-    }
-
-    @Test("an empty file, plain or gzip, is a valid input of replay")
-    func empty() async throws {
-        let folder = try TestFolder()
-        try folder.write("", to: "empty")
-        try folder.write(Data(try await Requests.gzip("")), to: "empty.gz")
-        let run = try await Sluice.replay("empty", "empty.gz", in: folder)
-        #expect(run.ending == .exit(0))
-        #expect(try run.report().read == 0)
     }
 
     @Test("replay says what was in a file without events, and rejects one in another encoding")
@@ -147,27 +83,5 @@ struct ReplayInputTests {
         #expect(report.rejected == 0)
         #expect(report.accepted >= linesBeforeCut + 5)
         #expect(run.output.count == report.accepted)
-    }
-
-    @Test("garbage after a complete gzip file is an error, and loses no event")
-    func garbageBehind() async throws {
-        let folder = try TestFolder()
-        let data = try Data(contentsOf: URL(fileURLWithPath: RetailMonth.dayPath))
-        try folder.write(data + Data("garbage\n".utf8), to: "more.gz")
-        let run = try await Sluice.replay("more.gz", in: folder)
-        #expect(run.ending == .exit(1))
-        #expect(run.output.count == 3_108)
-        #expect(try run.report().failures == ["more.gz: The data is not gzip, or is damaged. [corrupt]"])
-    }
-
-    @Test("concatenated gzip files are read as one")
-    func concatenated() async throws {
-        let folder = try TestFolder()
-        let data = try Data(contentsOf: URL(fileURLWithPath: RetailMonth.dayPath))
-        try folder.write(data + data, to: "twice.gz")
-        let run = try await Sluice.replay("twice.gz", in: folder)
-        #expect(run.ending == .exit(0))
-        #expect(run.output.count == 2 * 3_108)
-        #expect(Set(EndToEndTests.ids(of: run.output)).count == 2 * 3_108)
     }
 }

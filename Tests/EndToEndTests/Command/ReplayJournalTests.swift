@@ -29,12 +29,6 @@ struct ReplayJournalTests {
         return lines
     }
 
-    private func flip(_ byte: Int, of segment: String, in folder: TestFolder) throws {
-        var bytes = try Data(contentsOf: folder.url.appending(path: "journal/\(segment)"))
-        bytes[byte] ^= 1
-        try folder.write(bytes, to: "journal/\(segment)")
-    }
-
     @Test("events that a running server has accepted are sent with the same ids and times")
     func running() async throws {
         let folder = try TestFolder()
@@ -73,55 +67,6 @@ struct ReplayJournalTests {
         let rate = try await Sluice.replay("journal://journal", "--rate", "20", "--to", "console", in: folder)
         #expect(rate.output == lines)
         #expect(try rate.report().seconds >= 0.4)
-    }
-
-    @Test("segments of other times are not read, so damage in them is not noticed")
-    func seeks() async throws {
-        let folder = try TestFolder()
-        let lines = try await journal(in: folder)
-        let segments = try JournalFolder.segments(in: folder)
-        try flip(FrameHeader.byteCount + 20, of: segments[0], in: folder)
-        try flip(3, of: segments[1], in: folder)
-        let run = try await Sluice.replay("journal://journal", "--since", "2010-12-01T15:26:00Z", in: folder)
-        #expect(run.ending == .exit(0))
-        #expect(run.output == Array(lines[7...]))
-        #expect(try run.report().read < 7)
-    }
-
-    @Test("damage, gaps and read errors are reported with file and offset, and reading continues after them")
-    func damage() async throws {
-        let folder = try TestFolder()
-        let lines = try await journal(in: folder)
-        let segments = try JournalFolder.segments(in: folder)
-        try flip(FrameHeader.byteCount + 20, of: segments[0], in: folder)
-        for name in segments[2...3] { try FileManager.default.removeItem(atPath: folder.path("journal/\(name)")) }
-        try FileManager.default.createDirectory(
-            atPath: folder.path("journal/\(segments[3])"),
-            withIntermediateDirectories: false
-        )
-        let run = try await Sluice.replay("journal://journal", in: folder)
-        #expect(run.ending == .exit(1))
-        let first = try #require(SegmentName(segments[2])?.firstSequence)
-        let behind = try #require(SegmentName(segments[4])?.firstSequence)
-        #expect(run.output == Array(lines[1..<Int(first)] + lines[Int(behind)...]))
-        let failures = try run.report().failures
-        try #require(failures.count == 3)
-        #expect(failures[0].hasPrefix("journal://journal: \(segments[0]), byte 0: "))
-        #expect(failures[1].contains("are missing before \(segments[3])"))
-        #expect(failures[2] == "journal://journal: open \(segments[3]): Is a directory")
-    }
-
-    @Test("events that no longer follow the plan are rejected")
-    func rejections() async throws {
-        let folder = try TestFolder()
-        try JournalFolder.write(
-            [#"{"id":"0190a2b4-0000-7000-8000-000000000001","name":"Gone","payload":{}}"#],
-            in: folder
-        )
-        let run = try await Sluice.replay("journal://journal", in: folder)
-        #expect(run.ending == .exit(2))
-        #expect(try run.report().rejectedByCode == ["unknown-event": 1])
-        #expect(folder.quarantined().first?.contains(#""source":"journal://journal""#) == true)
     }
 
     @Test("a folder that is not a journal is an error, and a missing folder name is wrong usage")

@@ -70,20 +70,6 @@ struct ReplayRejectionTests {
         #expect(try again.report().failures == [])
     }
 
-    @Test("rejected events that the quarantine could not store are a failure of the replay")
-    func lost() async throws {
-        let folder = try TestFolder()
-        try folder.write("{}\n{}\n", to: "bad.ndjson")
-        let run = try await Sluice.replay(
-            "bad.ndjson",
-            in: folder,
-            environment: ["SLUICE_QUARANTINE_CAPACITY_IN_BYTES": "9"]
-        )
-        #expect(run.ending == .exit(1))
-        #expect(try run.report().rejected == 2)
-        #expect(try run.report().failures == ["2 rejected events could not be kept in the quarantine"])
-    }
-
     @Test("rejected events are counted by code and quarantined, the others are delivered, and the exit status is 2")
     func rejected() async throws {
         let folder = try folder()
@@ -148,25 +134,6 @@ struct ReplayRejectionTests {
         let exported = try await Sluice.replay("exported.ndjson", in: folder, plan: "plan")
         #expect(exported.output.count == 1)
         #expect(folder.quarantined() == before)
-    }
-
-    @Test(
-        "the last line of an exported quarantine counts even without a newline, and a truncated one is a rejection"
-    )
-    func lastLine() async throws {
-        let folder = try folder()
-        _ = try await Sluice.replay("sales.ndjson", in: folder, plan: "plan")
-        try folder.write(Plans.shop(minimumQuantity: 0), to: "plan/shop.plist")
-        let line = folder.quarantined()[1]
-        try folder.write(line, to: "whole.ndjson")
-        let whole = try await Sluice.replay("whole.ndjson", in: folder, plan: "plan")
-        #expect(whole.ending == .exit(0))
-        #expect(whole.output.count == 1)
-        try folder.write("\(line)\n\(line.dropLast(30))", to: "torn.ndjson")
-        let torn = try await Sluice.replay("torn.ndjson", in: folder, plan: "plan")
-        #expect(torn.ending == .exit(2))
-        #expect(torn.output.count == 1)
-        #expect(try torn.report().rejectedByCode == ["malformed-json": 1])
     }
 
     @Test("a line over 1 MiB or over 8 MiB is too large, and does not affect other lines")

@@ -3,6 +3,7 @@ import EventJournal
 import EventModel
 import Foundation
 import SystemPackage
+import TrackerKit
 
 /// Where commands print: results go to standard output, and everything else to standard error.
 enum Terminal {
@@ -65,10 +66,16 @@ enum Terminal {
     static func reportingFailures<Value>(_ work: () throws -> Value) throws -> Value {
         do {
             return try work()
-        } catch let error as JournalError {
-            throw failure("\(error)")
-        } catch let error as FileError {
-            throw failure("\(error)")
+        } catch {
+            throw reported(error)
+        }
+    }
+
+    /// Prints an error of a journal, a quarantine or a tracker and returns exit status 1; returns any other error unchanged.
+    static func reported(_ error: any Error) -> any Error {
+        switch error {
+        case is JournalError, is FileError, is TrackerError: failure("\(error)")
+        default: error
         }
     }
 

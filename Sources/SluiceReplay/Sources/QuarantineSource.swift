@@ -1,17 +1,16 @@
-import EventJournal
+package import EventJournal
 import EventModel
 import EventQuarantine
 import EventSchema
 import EventValidation
-import Foundation
-import TrackerKit
 
 /// Reads the records of the configured quarantine, one per part, and validates their events again.
 ///
 /// An event that was accepted and could not be delivered to one tracker goes to that tracker only, if the plan sends it there. An
-/// event that states no time has that of its record, which is when it arrived. An event without an id gets one that is derived from its place in the quarantine, the same each time. Events that the sender's key
-/// did not allow are read only if the selection names their code.
-final class QuarantineSource: ReplaySource {
+/// event that states no time has that of its record, which is when it arrived. An event without an id gets one that is derived from
+/// its place in the quarantine, the same each time. Events that the sender's key did not allow are read only if the selection names
+/// their code.
+package final class QuarantineSource: ReplaySource {
     private let catalog: EventCatalog
     private let sent: Set<String>
     /// Whether events are read that the sender's key did not allow.
@@ -27,7 +26,7 @@ final class QuarantineSource: ReplaySource {
     /// While `isStopped` returns true, `next` returns `nil`; afterwards it continues.
     ///
     /// - Throws: `JournalError` if it cannot be read.
-    init(
+    package init(
         _ selection: ReplaySelection,
         folder: String,
         isStopped: @escaping () -> Bool
@@ -43,15 +42,17 @@ final class QuarantineSource: ReplaySource {
         sent = try SentRecords(ofQuarantine: folder, changes: false).keys
     }
 
-    var bytesRead: Int { scan.bytesRead }
+    /// The number of bytes of records read so far.
+    package var bytesRead: Int { scan.bytesRead }
 
-    func takeFailures() -> [String] {
+    /// A sentence for each damaged part since the last call.
+    package func takeFailures() -> [String] {
         defer { reportedFindings = scan.findings.count }
         return Array(scan.findings.dropFirst(reportedFindings))
     }
 
     /// The next record that no replay has sent yet.
-    func next() throws -> ReplayPart? {
+    package func next() throws -> ReplayPart? {
         while let record = try scan.next(isStopped: isStopped) {
             if sent.contains(record.key) { continue }
             // They would pass the check, which knows no keys.

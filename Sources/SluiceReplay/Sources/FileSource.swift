@@ -1,12 +1,13 @@
 import EventModel
 import EventQuarantine
 import EventValidation
-import TrackerKit
+package import SystemPackage
+package import TrackerKit
 
 /// Reads events from a file or standard input: NDJSON, or the output of `sluice quarantine export`, plain or gzip.
 ///
 /// A quarantined event that states no time has that of its record, which is when it arrived.
-final class FileSource: ReplaySource {
+package final class FileSource: ReplaySource {
     private let input: FileLines
     private var pending: PendingLines
     /// Quarantined events that were read and are not pending yet.
@@ -17,8 +18,13 @@ final class FileSource: ReplaySource {
     /// Opens a file; `nil` for standard input.
     ///
     /// - Throws: `Errno`, here and in `next`.
-    init(path: String?, _ selection: ReplaySelection, stop: Interrupt) throws {
-        input = try FileLines(path: path, stop: stop)
+    package init(
+        path: String?,
+        _ selection: ReplaySelection,
+        standardInput: FileDescriptor = .standardInput,
+        stop: Interrupt
+    ) throws {
+        input = try FileLines(path: path, standardInput: standardInput, stop: stop)
         let validator = EventValidator(
             catalog: selection.catalog,
             identity: path == nil ? .assigned : .derivedFromContent,
@@ -27,9 +33,11 @@ final class FileSource: ReplaySource {
         pending = PendingLines(validator, maximumLines: selection.maximumLines)
     }
 
-    var bytesRead: Int { input.bytesRead }
+    /// The number of bytes of the file that were read.
+    package var bytesRead: Int { input.bytesRead }
 
-    func next() throws -> ReplayPart? {
+    /// The next lines, validated; those of one part arrived at the same time.
+    package func next() throws -> ReplayPart? {
         if pending.isEmpty, quarantined.isEmpty {
             guard let lines = try input.next() else { return nil }
             let isQuarantine = isQuarantine ?? QuarantinedLines.areFirst(in: lines)
@@ -40,7 +48,8 @@ final class FileSource: ReplaySource {
         return ReplayPart(checked: try pending.check(), isQuarantined: isQuarantine ?? false)
     }
 
-    func takeFailures() -> [String] { [] }
+    /// Nothing: whatever cannot be read ends a file.
+    package func takeFailures() -> [String] { [] }
 }
 
 /// Consecutive events of the output of `sluice quarantine export` that arrived at the same time.

@@ -1,42 +1,43 @@
 import EventModel
 import EventValidation
-import TrackerKit
+package import TrackerKit
 
 /// Reads and validates one source after the other, on a thread of its own.
-actor ReplayReader {
+package actor ReplayReader {
     private let thread: BlockingThread
     private let interrupt = Interrupt()
     private let selection: ReplaySelection
     private var inputs: ArraySlice<ReplayInput>
     private var current: (input: ReplayInput, source: any ReplaySource)?
     /// A sentence for each part of the input that could not be read.
-    private(set) var failures: [String] = []
+    package private(set) var failures: [String] = []
     /// A sentence for each file in which there was something other than events.
-    private(set) var notes: [String] = []
+    package private(set) var notes: [String] = []
     private var eventsOfSource = 0
     private var bytesOfClosedSources = 0
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+    /// The executor of the thread.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Creates a reader for `inputs`, in their order.
     ///
     /// - Throws: if the thread cannot be created.
-    init(_ inputs: [ReplayInput], _ selection: ReplaySelection) throws(TrackerError) {
+    package init(_ inputs: [ReplayInput], _ selection: ReplaySelection) throws(TrackerError) {
         thread = try BlockingThread()
         self.inputs = inputs[...]
         self.selection = selection
     }
 
     /// The number of bytes read so far.
-    var bytesRead: Int { bytesOfClosedSources + (current?.source.bytesRead ?? 0) }
+    package var bytesRead: Int { bytesOfClosedSources + (current?.source.bytesRead ?? 0) }
 
     /// Makes `next` return `nil`, even while it waits for input.
-    nonisolated func stop() { interrupt.raise() }
+    package nonisolated func stop() { interrupt.raise() }
 
     /// The next part with its source; `nil` after the last.
     ///
     /// If a source or a part of it cannot be read, `next` adds a sentence to `failures` and continues after it.
-    func next() async -> (input: ReplayInput, part: ReplayPart)? {
+    package func next() async -> (input: ReplayInput, part: ReplayPart)? {
         while !interrupt.isRaised, let (input, source) = openSource() {
             var part: ReplayPart?
             let failuresBefore = failures.count

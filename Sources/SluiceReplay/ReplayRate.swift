@@ -1,5 +1,5 @@
 /// Limits the number of events per second; a pause in the input does not raise the rate afterwards.
-package struct ReplayRate<Timer: Clock<Duration>> {
+package struct ReplayRate<Timer: Clock<Duration>>: Sendable {
     private let eventsPerSecond: Int
     private let clock: Timer
     /// The time at which the next part may be sent.

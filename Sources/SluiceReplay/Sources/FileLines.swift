@@ -1,8 +1,8 @@
 import EventValidation
 import Foundation
 import Gzip
-import SystemPackage
-import TrackerKit
+package import SystemPackage
+package import TrackerKit
 
 /// Reads a file or standard input in chunks of whole lines, and inflates gzip.
 ///
@@ -10,7 +10,7 @@ import TrackerKit
 /// rejects it as too large.
 ///
 /// A file is read up to the length that it has when it is opened, so that a file that grows meanwhile comes to an end.
-final class FileLines {
+package final class FileLines {
     private static let chunkBytes = 256 << 10
     /// More than the maximum size of an event, and of its record in a quarantine.
     private static let maximumLineBytes = 8 << 20
@@ -19,6 +19,7 @@ final class FileLines {
     private static let stopCheckInMilliseconds: Int32 = 100
 
     private let descriptor: FileDescriptor
+    private let isStandardInput: Bool
     private let stop: Interrupt
     /// The number of bytes of the file not read yet; `nil` for a pipe, which has no length.
     private var remaining: Int?
@@ -32,14 +33,15 @@ final class FileLines {
     /// Whether the next lines are the first ones, before which there may be a byte order mark.
     private var isAtStart = true
     /// The number of bytes of the file that were read.
-    private(set) var bytesRead = 0
+    package private(set) var bytesRead = 0
 
-    /// Opens a file; `nil` for standard input.
+    /// Opens a file; `nil` for standard input, which stays open.
     ///
     /// - Throws: `Errno`, here and in `next`.
-    init(path: String?, stop: Interrupt) throws {
+    package init(path: String?, standardInput: FileDescriptor = .standardInput, stop: Interrupt) throws {
         self.stop = stop
-        descriptor = try path.map { try .open(FilePath($0), .readOnly) } ?? .standardInput
+        isStandardInput = path == nil
+        descriptor = try path.map { try .open(FilePath($0), .readOnly) } ?? standardInput
         remaining = Self.length(of: descriptor)
         var start = try read()
         while start.count < Self.gzipMagic.count, !isAtEnd { start += try read() }
@@ -52,13 +54,13 @@ final class FileLines {
     }
 
     deinit {
-        if descriptor != .standardInput { try? descriptor.close() }
+        if !isStandardInput { try? descriptor.close() }
     }
 
     /// The next whole lines, without a byte order mark at the beginning; `nil` after the last, and after an interrupt.
     ///
     /// - Throws: Also `MalformedBody` if the file begins with the byte order mark of another encoding than UTF-8.
-    func next() throws -> [UInt8]? {
+    package func next() throws -> [UInt8]? {
         guard var lines = try readLines() else { return nil }
         if isAtStart {
             isAtStart = false

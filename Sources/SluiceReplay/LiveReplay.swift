@@ -1,18 +1,17 @@
-import ArgumentParser
 import EventJournal
 import EventModel
-import EventPipeline
+package import EventPipeline
 import EventQuarantine
 import EventValidation
-import Operations
+package import Operations
 import Synchronization
-import TrackerKit
+package import TrackerKit
 
 /// Sends events of the quarantine again while `serve` runs, through its pipeline.
 ///
 /// It reads what `sluice replay quarantine` reads, and stores which records were sent in the same place, so neither sends what the
 /// other has sent. A record counts as sent once its event is in the journal of the pipeline.
-actor LiveReplay: QuarantineReplaying {
+package actor LiveReplay: QuarantineReplaying {
     /// How long a call reads and checks.
     private static let limit = Duration.seconds(5)
     /// How long a call waits for the pipeline to accept events.
@@ -46,12 +45,13 @@ actor LiveReplay: QuarantineReplaying {
     private var undecided: ReplaySubmission?
     private var isBusy = false
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+    /// The executor of the thread that reads the quarantine.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Reads the quarantine in a folder, for a pipeline with a journal.
     ///
     /// - Throws: if the thread cannot be created.
-    init(
+    package init(
         pipeline: Pipeline,
         folder: String,
         clock: some Clock<Duration> = ContinuousClock()
@@ -63,7 +63,8 @@ actor LiveReplay: QuarantineReplaying {
         self.clock = RelativeClock(clock)
     }
 
-    func replay(
+    /// Sends the selected records, as `QuarantineReplaying` promises.
+    package func replay(
         _ selection: QuarantineReplaySelection
     ) async throws(QuarantineReplayFailure) -> QuarantineReplayReport {
         // An actor takes further calls while this one waits for the pipeline.
@@ -141,14 +142,12 @@ actor LiveReplay: QuarantineReplaying {
         // Under a new plan, records may be valid that were not before.
         if let reading, reading.selection == selection, reading.catalog === catalog { return reading.source }
         let filter: QuarantineFilter
-        do {
+        do throws(SelectionError) {
             filter = try QuarantineFilter(
                 codes: selection.code.map { [$0] } ?? [],
-                events: selection.event.map { [$0] } ?? [],
-                since: nil,
-                until: nil
+                events: selection.event.map { [$0] } ?? []
             )
-        } catch let error as ValidationError {
+        } catch {
             throw QuarantineReplayFailure(.invalidSelection, error.message)
         }
         let source = try QuarantineSource(

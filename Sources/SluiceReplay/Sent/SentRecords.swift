@@ -1,20 +1,21 @@
-import EventJournal
+package import EventJournal
 import EventModel
 
 /// The records of a quarantine that a replay has sent again, so that none is sent twice.
 ///
 /// Their keys are stored in a separate journal in the quarantine's folder.
-struct SentRecords: ~Copyable {
-    private(set) var keys: Set<String> = []
+package struct SentRecords: ~Copyable {
+    /// The keys of the sent records: `QuarantineRecord.key`.
+    package private(set) var keys: Set<String> = []
     private var writer: JournalWriter?
 
-    static func folder(in quarantine: String) -> String { quarantine + "/sent" }
+    private static func folder(in quarantine: String) -> String { quarantine + "/sent" }
 
     /// Reads the keys.
     ///
     /// - Parameter changes: Whether keys will be added, which locks the journal.
     /// - Throws: `JournalError`, with the code `locked` if another process replays the same quarantine.
-    init(ofQuarantine folder: String, changes: Bool) throws(JournalError) {
+    package init(ofQuarantine folder: String, changes: Bool) throws(JournalError) {
         let folder = Self.folder(in: folder)
         let now = Timestamp.now().microseconds
         writer =
@@ -24,7 +25,9 @@ struct SentRecords: ~Copyable {
     }
 
     /// Stores keys durably.
-    mutating func add(_ added: [String]) throws(JournalError) {
+    ///
+    /// - Throws: `JournalError` if the disk does not accept them.
+    package mutating func add(_ added: [String]) throws(JournalError) {
         let lines = added.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }
         _ = try writer?.commit(lines: lines, count: added.count, now: Timestamp.now().microseconds)
         keys.formUnion(added)

@@ -1,8 +1,8 @@
-import EventModel
-import SluicePostgres
+package import EventModel
+package import SluicePostgres
 
 /// Stores durably which records of a quarantine were sent, so that each is sent once.
-protocol SentRecordLog: AnyObject {
+package protocol SentRecordLog: AnyObject {
     /// Stores which of these records were delivered.
     ///
     /// - Parameter areSettled: Whether the pipeline is done with the events of all of them.
@@ -11,13 +11,21 @@ protocol SentRecordLog: AnyObject {
 }
 
 /// A quarantined record whose event the pipeline has accepted.
-struct SentRecord: Sendable {
-    let key: QuarantinedRecordKey
-    let event: EventKey
+package struct SentRecord: Sendable {
+    /// Identifies the record.
+    package let key: QuarantinedRecordKey
+    /// Identifies its event.
+    package let event: EventKey
+
+    /// Creates a record.
+    package init(key: QuarantinedRecordKey, event: EventKey) {
+        self.key = key
+        self.event = event
+    }
 }
 
 /// Identifies a quarantined record among all others.
-enum QuarantinedRecordKey: Sendable, Hashable {
+package enum QuarantinedRecordKey: Sendable, Hashable {
     /// A record in the quarantine's folder: `QuarantineRecord.key`.
     case quarantined(String)
     /// A record in the database of a tracker.
@@ -25,9 +33,17 @@ enum QuarantinedRecordKey: Sendable, Hashable {
 }
 
 /// Identifies an event.
-struct EventKey: Sendable, Hashable {
-    let id: EventID
-    let time: Timestamp
+package struct EventKey: Sendable, Hashable {
+    /// The event's id.
+    package let id: EventID
+    /// When the event happened.
+    package let time: Timestamp
+
+    /// Creates a key.
+    package init(id: EventID, time: Timestamp) {
+        self.id = id
+        self.time = time
+    }
 }
 
 /// The log in the quarantine's folder.

@@ -1,19 +1,20 @@
 import EventModel
-import Foundation
+import SluiceReplay
 
 /// A progress line for the terminal, updated at most ten times a second.
-final class ReplayProgress {
+struct ReplayProgressLine: ReplayProgress {
     private let totalBytes: Int?
     private let start: ContinuousClock.Instant
     private var lastShown: ContinuousClock.Instant
 
-    init(totalBytes: Int?, start: ContinuousClock.Instant) {
+    /// Creates a line for a replay that begins now; `totalBytes` is `nil` if it is not known.
+    init(totalBytes: Int?) {
         self.totalBytes = totalBytes
-        self.start = start
+        start = .now
         lastShown = start
     }
 
-    func show(events: Int, bytes: Int) {
+    mutating func show(events: Int, bytes: Int) {
         let now = ContinuousClock.now
         guard now - lastShown >= .milliseconds(100) else { return }
         lastShown = now
@@ -21,7 +22,7 @@ final class ReplayProgress {
         Terminal.replaceLine("\(Self.line(events: events, bytes: bytes, totalBytes: totalBytes, elapsed: elapsed))")
     }
 
-    func clear() { Terminal.replaceLine("") }
+    mutating func clear() { Terminal.replaceLine("") }
 
     /// For example `[#####-----]  52 %  1234567 events  345678/s  3 s left`.
     static func line(events: Int, bytes: Int, totalBytes: Int?, elapsed: Double) -> String {

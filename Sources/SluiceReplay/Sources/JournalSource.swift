@@ -1,12 +1,12 @@
 import EventJournal
 import EventValidation
-import TrackerKit
+package import TrackerKit
 
 /// Reads the events of a journal, which another process may be writing, up to the end that it has when it is reached.
 ///
 /// Damaged and missing parts are reported, and reading continues after them. Segments and frames without an event at the
 /// selected times are skipped without reading them.
-final class JournalSource: ReplaySource {
+package final class JournalSource: ReplaySource {
     private static let chunkBytes = 256 << 10
 
     private let stop: Interrupt
@@ -28,7 +28,7 @@ final class JournalSource: ReplaySource {
     /// Opens the journal in a folder.
     ///
     /// - Throws: `JournalError` or `FileError` if it cannot be read.
-    init(folder: String, _ selection: ReplaySelection, stop: Interrupt) throws {
+    package init(folder: String, _ selection: ReplaySelection, stop: Interrupt) throws {
         self.stop = stop
         let files = try ExistingJournal(reading: folder).files
         walk = try JournalWalk(files, selecting: selection.times.map { FrameSelection(times: $0) })
@@ -36,9 +36,11 @@ final class JournalSource: ReplaySource {
         pending = PendingLines(validator, maximumLines: selection.maximumLines)
     }
 
-    var bytesRead: Int { walk.byteCount }
+    /// The number of bytes that were read or skipped so far.
+    package var bytesRead: Int { walk.byteCount }
 
-    func next() throws -> ReplayPart? {
+    /// The events of the next frames, validated.
+    package func next() throws -> ReplayPart? {
         if pending.isEmpty {
             var lines: [UInt8] = []
             while !stop.isRaised, lines.count < Self.chunkBytes, read(into: &lines) {}
@@ -48,7 +50,8 @@ final class JournalSource: ReplaySource {
         return ReplayPart(checked: try pending.check())
     }
 
-    func takeFailures() -> [String] {
+    /// A sentence for each damaged or missing part since the last call.
+    package func takeFailures() -> [String] {
         defer { failures = [] }
         return failures
     }

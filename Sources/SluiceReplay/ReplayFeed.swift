@@ -1,4 +1,3 @@
-import EventJournal
 import EventModel
 import EventPipeline
 import EventQuarantine
@@ -6,19 +5,15 @@ import EventValidation
 import ServiceLifecycle
 
 /// The service that reads and submits events; it ends when all of them are delivered, or at a shutdown.
-actor ReplayFeed: Service {
-    /// The number of quarantined records that are sent before they are stored as sent.
-    ///
-    /// After a crash, a replay sends at most this many again, with the same ids.
-    private static let maximumAccepted = 10_000
-
+package actor ReplayFeed: Service {
     private let replay: Replay
     /// `nil` if there is no limit.
     private var rate: ReplayRate<ContinuousClock>?
     private let reader: ReplayReader
-    private let progress: ReplayProgress?
+    private var progress: (any ReplayProgress)?
+    private let maximumUnstoredRecords: Int
     /// The result so far.
-    private(set) var report = ReplayReport()
+    package private(set) var report = ReplayReport()
     /// The quarantined records that the pipeline has accepted and that are not stored as sent yet.
     private var accepted: [SentRecord] = []
     /// `nil` if no records are sent.
@@ -26,14 +21,22 @@ actor ReplayFeed: Service {
     /// Whether the pipeline accepts no more events, because a tracker cannot be delivered to.
     private var isClosed = false
 
-    init(_ replay: Replay, start: ContinuousClock.Instant, showsProgress: Bool) throws {
+    /// Creates the service; the pipeline has to run beside it.
+    ///
+    /// - Parameter maximumUnstoredRecords: The number of quarantined records that are sent before they are stored as sent. After a
+    ///   crash, the next replay sends at most this many again, with the same ids.
+    /// - Throws: `JournalError` if another process replays the same quarantine, and `TrackerError` if the reader's thread cannot
+    ///   be created.
+    package init(_ replay: Replay, progress: (any ReplayProgress)? = nil, maximumUnstoredRecords: Int = 10_000) throws {
         self.replay = replay
+        self.progress = progress
+        self.maximumUnstoredRecords = maximumUnstoredRecords
         // Opened first, because it locks out other replays of the same quarantine.
         let sendsRecords = replay.inputs.contains(.quarantine) && !replay.isDryRun
         sent = sendsRecords ? try replay.quarantine.sentRecordLog() : nil
         rate = replay.rate.map { ReplayRate(eventsPerSecond: $0, clock: ContinuousClock()) }
         let selection = ReplaySelection(
-            catalog: replay.catalog,
+            catalog: replay.pipeline.catalog,
             // With a rate, a part takes a tenth of a second.
             maximumLines: replay.rate.map { max(1, $0 / 10) } ?? .max,
             times: replay.filter.times,
@@ -41,10 +44,10 @@ actor ReplayFeed: Service {
             quarantineFilter: replay.quarantineFilter
         )
         reader = try ReplayReader(replay.inputs, selection)
-        progress = showsProgress ? ReplayProgress(totalBytes: Self.byteCount(of: replay.inputs), start: start) : nil
     }
 
-    func run() async {
+    /// Reads and submits, until all events are delivered or the shutdown begins.
+    package func run() async {
         await cancelWhenGracefulShutdown { await self.feed() }
     }
 
@@ -52,9 +55,9 @@ actor ReplayFeed: Service {
         await withTaskCancellationHandler {
             while !isClosed, let (input, part) = await reader.next(), !Task.isCancelled {
                 await send(part, from: input)
-                progress?.show(events: report.read, bytes: await reader.bytesRead)
+                await showProgress()
                 await keepToRate(part.checked.count)
-                if accepted.count >= Self.maximumAccepted { await storeSent() }
+                if accepted.count >= maximumUnstoredRecords { await storeSent() }
             }
             await storeSent()
         } onCancel: {
@@ -104,7 +107,7 @@ actor ReplayFeed: Service {
     /// Waits until all events are delivered, and stores which quarantined records were sent.
     ///
     /// If a shutdown ends the waiting early, call this again after the pipeline has ended.
-    func storeSent() async {
+    package func storeSent() async {
         await replay.pipeline.flush()
         guard !accepted.isEmpty, let sent else { return }
         let isDelivered = replay.pipeline.statistics.trackers.allSatisfy { $0.pendingEvents == 0 && $0.dropped == 0 }
@@ -121,15 +124,15 @@ actor ReplayFeed: Service {
         }
     }
 
+    private func showProgress() async {
+        guard progress != nil else { return }
+        let bytes = await reader.bytesRead
+        progress?.show(events: report.read, bytes: bytes)
+    }
+
     private func keepToRate(_ count: Int) async {
         guard var rate else { return }
         await rate.wait(for: count)
         self.rate = rate
-    }
-
-    /// The number of bytes to read; `nil` if that of an input is not known.
-    private static func byteCount(of inputs: [ReplayInput]) -> Int? {
-        let counts = inputs.compactMap(\.byteCount)
-        return counts.count == inputs.count ? counts.reduce(0, +) : nil
     }
 }
