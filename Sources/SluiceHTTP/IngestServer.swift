@@ -140,6 +140,16 @@ public final class IngestServer: Service {
         return IngestError(code: .cannotListen, message: "Cannot listen on \(place).", underlying: error)
     }
 
+    /// Waits until the connections that the listener accepted last are closed.
+    ///
+    /// Each is set up on an event loop of its own, returns to that of the listener, and, because the listener is closed, is closed on its
+    /// own. One that came later than the end of the event loops would stay open.
+    private static func closeLastConnections(on group: any EventLoopGroup) async {
+        for _ in 0..<3 {
+            for eventLoop in group.makeIterator() { try? await eventLoop.submit {}.get() }
+        }
+    }
+
     /// Serves until a graceful shutdown or cancellation, then drains the connections.
     ///
     /// - Throws: `IngestError` if the server cannot listen.
@@ -156,6 +166,7 @@ public final class IngestServer: Service {
             listener.channel.close(promise: nil)
         }
         await listener.endpoint.shutDown(on: listener.group.next())
+        await Self.closeLastConnections(on: listener.group)
         let turns = await turnStatistics()
         logger.info("The server is closed.", metadata: Self.metadata(of: turns, listener.address))
         try await listener.group.shutdownGracefully()

@@ -106,4 +106,24 @@ struct ShutdownTests {
             }
         }
     }
+
+    @Test("connections that are made while the shutdown begins are closed")
+    func madeDuringShutdown() async throws {
+        for _ in 0..<50 {
+            try await TestServer.run { server in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<10 {
+                        group.addTask {
+                            // Refused once the server does not listen any more.
+                            guard let client = try? await RawClient(to: server.address) else { return }
+                            _ = try await client.rest()
+                            client.close()
+                        }
+                    }
+                    await server.beginShutdown()
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
 }

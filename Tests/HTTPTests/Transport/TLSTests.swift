@@ -173,7 +173,10 @@ struct TLSTests {
         try await Self.run { server, _, _ async throws in
             let client = try await RawClient(to: server.address)
             // The server has accepted the connection once it has answered the next one.
-            try await RawClient.with(server.address) { try await $0.finishSending() }
+            try await RawClient.with(server.address) { next in
+                try await next.finishSending()
+                #expect(try await next.isAtEnd())
+            }
             await server.beginShutdown()
             #expect(try await client.isAtEnd())
         }
