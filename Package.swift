@@ -589,12 +589,10 @@ let package = Package(
             name: "HTTPTests",
             dependencies: [
                 "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
-                "Gzip", "PipelineTestSupport", "PlanReading", "PlanTools", "ServerTestSupport", "SluiceHTTP",
-                "SluiceTesting", "TestCases", "TestPromises", "TrackerKit",
+                "PipelineTestSupport", "ServerTestSupport", "SluiceHTTP", "SluiceTesting", "TestCases", "TestPromises",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
         .testTarget(
