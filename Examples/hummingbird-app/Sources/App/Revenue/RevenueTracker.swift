@@ -1,4 +1,4 @@
-package import EventPipeline
+package import TrackerKit
 
 /// A custom tracker that sums up the orders, for `GET /revenue`.
 package struct RevenueTracker: SingleEventTracker {
