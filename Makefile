@@ -19,7 +19,7 @@ MINUTES ?= 60
 # The row that `make bench` measures. Default: all rows.
 ROW ?=
 
-.PHONY: help setup setup-test setup-bench run demo unit test crash-test scale-test guards attack soak tsan lint docs bench fuzz image libraries clean
+.PHONY: help setup setup-test setup-bench run demo unit test packages crash-test scale-test guards attack soak tsan lint docs bench fuzz image libraries clean
 
 help: ## List the targets.
 	@sed -nE 's/^([a-z-]+):.*## (.*)$$/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -36,8 +36,11 @@ demo: ## Replay a day of real events into a private PostgreSQL, and query it.
 unit: setup ## Run the tests that need no server, in parallel.
 	@scripts/unit.sh
 
-test: setup-test ## Run all tests, with PostgreSQL, a mock Kafka cluster and the examples.
+test: setup-test ## Run all tests, with PostgreSQL and a mock Kafka cluster.
 	@scripts/test.sh
+
+packages: setup-test ## Build the packages that depend on Sluice, and test the examples.
+	@scripts/packages.sh
 
 crash-test: setup-test ## Kill serve N=200 times while clients send, and count the events that arrive.
 	@scripts/crash-test.sh $(N)
