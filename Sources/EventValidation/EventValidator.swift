@@ -84,7 +84,7 @@ public final class EventValidator {
 
     /// Creates a validator for canonical lines that were accepted before, which may be longer than the events as they were sent.
     ///
-    /// - Parameter identity: The ids of lines without one; lines of a journal always have one.
+    /// `identity` decides the ids of lines without one; lines of a journal always have one.
     package init(rereading catalog: EventCatalog, identity: EventIdentity = .assigned) {
         body = BodyCheck(
             catalog: catalog,
@@ -119,8 +119,10 @@ public final class EventValidator {
 
     /// Checks lines that are not the beginning of a text, or are without its byte order mark.
     ///
-    /// - Parameter arrival: When they arrived, which is the time of events that do not state one; `nil` for now.
-    /// - Throws: `UncheckedBody` if there is not enough memory; an invalid line is only one rejection.
+    /// `arrival` is when the lines arrived, which is the time of events that do not state one; `nil` stands for now.
+    ///
+    /// - Throws: `MalformedBody` if the lines exceed a limit of the validator, and `UncheckedBody` if there is not enough memory;
+    ///   an invalid line is only one rejection.
     package func check(lines: UnsafeRawBufferPointer, arrival: Timestamp? = nil) throws -> CheckedBody {
         try check(text: lines, as: .lines, arrival: arrival)
     }
@@ -142,15 +144,18 @@ public final class EventValidator {
 extension EventValidator {
     /// Begins the check of a body of this size, in one or more turns.
     ///
-    /// The returned value holds the state between turns, so one validator can check any number of bodies concurrently.
+    /// One validator can check any number of bodies concurrently, because the returned value holds the state between turns.
     ///
     /// - Parameters:
+    ///   - byteCount: The size of the body in bytes; the memory for the result depends on it.
+    ///   - format: Whether the body is one document or has one event per line.
     ///   - arrival: When the body arrived; `nil` for now.
     ///   - nullIsAbsent: Whether a `null` counts as an absent property if the plan does not allow it there.
     ///   - allowedEvents: The events that the sender may send; others are rejected. `nil` for all.
     ///   - excess: What happens to a body with more events, or more rejected ones, than it may have. Default: it is refused.
     ///   - additions: What is added to the `context` of each event that does not state it.
     ///   - refusals: What is wrong with events beside what the check finds, by their indexes; these events are rejected.
+    /// - Returns: The state before the first turn; `check(_:from:within:)` advances it, and `finish(_:)` takes the result from it.
     package func begin(
         bodyOf byteCount: Int,
         as format: BodyFormat,

@@ -51,8 +51,8 @@ public struct JSONElementScanner: Sendable {
 
     /// Creates a scanner at the beginning of a text.
     ///
-    /// - Parameter allowsEmptyElements: Whether nothing between two commas, or between a comma and a bracket, is an empty element,
-    ///   which is as invalid as any other text that is not JSON, instead of making the whole text invalid.
+    /// An empty element, which is nothing between two commas or between a comma and a bracket, makes the whole text invalid. With
+    /// `allowsEmptyElements` it is found as an element, which is as invalid as any other text that is not JSON.
     public init(of container: Container = .array, allowsEmptyElements: Bool = false) {
         self.container = container
         self.allowsEmptyElements = allowsEmptyElements
@@ -60,7 +60,7 @@ public struct JSONElementScanner: Sendable {
 
     /// Reads to the end of the next element, but stops at `limit` within an element.
     ///
-    /// - Parameter text: The same text in each call.
+    /// `text` must be the same in each call.
     public mutating func next(in text: UnsafeRawBufferPointer, limit: Int = .max) -> Step {
         if place == .opening {
             position = Self.skipSpace(text, from: position)

@@ -19,8 +19,8 @@ public struct JSONLineParser: ~Copyable {
 
     /// Finds the structure of all lines; false if that fails, and each line has to be parsed on its own.
     ///
-    /// - Parameter lines: Less than 4 GiB, which must not move or change while the lines are parsed, with
-    ///   `JSONParser.padding` more readable bytes after them.
+    /// The lines must take less than 4 GiB, and must not move or change while they are parsed. `JSONParser.padding` more bytes
+    /// after them must be readable.
     public mutating func index(_ lines: UnsafeRawBufferPointer) -> Bool {
         self.lines = lines
         guard let handle, let start = lines.baseAddress else { return false }

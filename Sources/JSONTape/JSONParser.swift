@@ -36,12 +36,13 @@ public struct JSONParser: ~Copyable {
         if let handle { csimdjson_parser_destroy(handle) }
     }
 
-    /// Parses one document of at most 4 GiB.
+    /// Parses one document of less than 4 GiB.
     ///
     /// Numbers may have any size; see `JSONTape.double`.
     ///
     /// - Parameter text: The document; `padding` more bytes after it must be readable.
     /// - Returns: A view of the parser's memory, valid until the next call and only as long as the parser.
+    /// - Throws: Why the text is not a JSON document, or `memory`; a larger document also fails with `memory`.
     public mutating func parse(_ text: UnsafeRawBufferPointer) throws(JSONError) -> JSONTape {
         do throws(JSONError) {
             return try parse(text, describing: text).tape

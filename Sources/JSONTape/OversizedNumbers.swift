@@ -38,7 +38,7 @@ struct OversizedNumbers {
 
     /// Writes the places of the numbers to the tape of the masked text.
     ///
-    /// - Parameter words: The words of the tape, which belong to the parser.
+    /// `words` are the words of the tape, which belong to the parser.
     func restore(in tape: JSONTape, _ words: UnsafeMutablePointer<UInt64>) {
         var next = 0
         tape.forEachNumber { index, offset in

@@ -56,7 +56,7 @@ package struct SettingKey: Sendable {
 
     /// Creates a setting.
     ///
-    /// - Parameter variable: The environment variable, if other tools have a name for it; otherwise it is derived from the key.
+    /// `variable` is the environment variable, if other tools have a name for it; otherwise the name is derived from the key.
     package init(
         _ name: String,
         _ kind: SettingKind,

@@ -12,9 +12,7 @@ package protocol SettingValues {
     /// The precedence of the source that states the value: the higher, the more it counts.
     func precedence(of key: SettingKey) -> Int
 
-    /// Adds a problem with the value of a setting.
-    ///
-    /// - Parameter sentence: One sentence without a full stop and without secrets.
+    /// Adds a problem with the value of a setting, as one sentence without a full stop and without secrets.
     func note(_ key: SettingKey, _ sentence: String, as code: SettingProblem.Code)
     /// Adds a problem at a place.
     func note(_ code: SettingProblem.Code, at place: SettingProblem.Place, _ sentence: String)

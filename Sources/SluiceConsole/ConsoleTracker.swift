@@ -45,6 +45,7 @@ extension Tracker where Self == ConsoleTracker {
     /// - Parameters:
     ///   - format: The form of a line. Default: `pretty`.
     ///   - name: The name that refers to the tracker in the plan. Default: `console`.
+    /// - Returns: A tracker to give to a pipeline, which starts it.
     public static func console(
         _ format: ConsoleConfiguration.Format = .pretty,
         name: String = ConsoleConfiguration.defaultName

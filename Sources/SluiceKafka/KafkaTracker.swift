@@ -115,7 +115,8 @@ extension Tracker where Self == KafkaTracker {
     ///   - brokers: The bootstrap servers, as `host:port,host:port`.
     ///   - name: The name that refers to the tracker in the plan. Default: `kafka`.
     ///   - topic: The topic; `{event}` is replaced by the event's name. Default: `events`.
-    ///   - logger: The logger.
+    ///   - logger: Logs topics that accept no messages, and what librdkafka reports.
+    /// - Returns: A tracker to give to a pipeline; it connects when the pipeline starts it.
     public static func kafka(
         _ brokers: String,
         name: String = KafkaConfiguration.defaultName,

@@ -149,7 +149,8 @@ extension Tracker where Self == PostgresTracker {
     ///   - connection: A libpq URI (`postgres://…`) or keywords (`host=… dbname=…`).
     ///   - name: The name that refers to the tracker in the plan. Default: `postgres`.
     ///   - schema: The schema of the tables. Default: `analytics`.
-    ///   - logger: The logger.
+    ///   - logger: Logs problems with tables, and rows that were refused.
+    /// - Returns: A tracker to give to a pipeline; it connects when the pipeline starts it.
     public static func postgres(
         _ connection: String,
         name: String = PostgresConfiguration.defaultName,

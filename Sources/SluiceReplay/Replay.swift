@@ -30,9 +30,7 @@ package struct Replay: Sendable {
 
     /// Creates a replay of all events of `inputs`, as fast as the pipeline accepts them.
     ///
-    /// - Parameters:
-    ///   - trackers: The names of the trackers to deliver to, in any case.
-    ///   - configuredTrackers: The names of all configured trackers, in any case.
+    /// `trackers` are those to deliver to, and `configuredTrackers` all; the letter case of their names does not matter.
     package init(
         of inputs: [ReplayInput],
         through pipeline: Pipeline,

@@ -23,8 +23,9 @@ package actor ReplayFeed: Service {
 
     /// Creates the service; the pipeline has to run beside it.
     ///
-    /// - Parameter maximumUnstoredRecords: The number of quarantined records that are sent before they are stored as sent. After a
-    ///   crash, the next replay sends at most this many again, with the same ids.
+    /// After `maximumUnstoredRecords` quarantined records are sent, they are stored as sent. After a crash, the next replay sends
+    /// at most this many again, with the same ids.
+    ///
     /// - Throws: `JournalError` if another process replays the same quarantine, and `TrackerError` if the reader's thread cannot
     ///   be created.
     package init(_ replay: Replay, progress: (any ReplayProgress)? = nil, maximumUnstoredRecords: Int = 10_000) throws {

@@ -56,7 +56,7 @@ extension SettingName {
 
     /// The setting with a name that can be changed while `serve` runs; `nil` if there is none.
     ///
-    /// - Parameter trackers: The trackers that there are; they are compared without regard to case.
+    /// `trackers` are the names of the trackers that there are. The name of a tracker's setting is compared without regard to case.
     package init?(changeable name: String, trackers: [String]) {
         let setting =
             Self.changeableKeys.map { SettingName($0) }.first { $0.name == name }

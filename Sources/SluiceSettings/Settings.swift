@@ -46,10 +46,8 @@ package struct Settings: Sendable {
 
     /// Reads all settings; `reader.finish` throws what is wrong with them.
     ///
-    /// - Parameters:
-    ///   - keepsJournal: Whether the command keeps a journal. For other commands the journal's settings are validated and then
-    ///     ignored.
-    ///   - usesRelay: Whether all events go to the relay, if there is one.
+    /// `keepsJournal` says whether the command keeps a journal; for other commands the journal's settings are validated and then
+    /// ignored. `usesRelay` says whether all events go to the relay, if there is one.
     package init(reading reader: SettingsReader, keepsJournal: Bool, usesRelay: Bool = true) {
         self.reader = reader
         process = .reading(ProcessSettings.plan + ProcessSettings.others, from: reader)

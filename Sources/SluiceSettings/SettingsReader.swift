@@ -17,10 +17,9 @@ package struct SettingsReader: Sendable {
 
     /// Opens the sources.
     ///
-    /// - Parameters:
-    ///   - environment: The environment variables; an empty one counts as not set, because scripts export variables that they have
-    ///     not set, which must not hide the file's values.
-    ///   - file: The path of the configuration file, in which every key must be a setting; `finish` throws what is wrong with it.
+    /// An empty variable in `environment` counts as not set, because scripts export variables that they have not set, which must
+    /// not hide the file's values. Every key in the configuration file at the path `file` must be a setting; `finish` throws what
+    /// is wrong with it.
     package init(options: [SettingName: SettingValue] = [:], environment: [String: String], file: String?) {
         self.init(
             options: options,

@@ -31,7 +31,7 @@ package actor KafkaReader {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// - Parameter properties: More of librdkafka's properties, such as credentials.
+    /// Creates a reader; `properties` are more of librdkafka's properties, such as credentials.
     package init(brokers: String, properties: [String: String] = [:]) throws {
         thread = try BlockingThread()
         self.brokers = brokers

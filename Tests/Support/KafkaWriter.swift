@@ -30,7 +30,7 @@ package actor KafkaWriter {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// - Parameter properties: More of librdkafka's properties, such as credentials.
+    /// Creates a writer; `properties` are more of librdkafka's properties, such as credentials.
     package init(brokers: String, topic: String, properties: [String: String] = [:]) throws {
         thread = try BlockingThread()
         self.topic = topic

@@ -6,7 +6,7 @@
 package enum TerminalEscapes {
     /// Appends UTF-8 with its special characters escaped; invalid UTF-8 is replaced by U+FFFD.
     ///
-    /// - Parameter keepingLines: Whether line feeds and tabs are kept as they are.
+    /// With `keepingLines`, line feeds and tabs are kept as they are.
     package static func append(
         _ text: some Collection<UInt8>,
         keepingLines: Bool = false,

@@ -33,9 +33,8 @@ package struct FailureEpisode: Sendable, Hashable {
 
     /// Counts failures; returns what to log now, if anything.
     ///
-    /// - Parameters:
-    ///   - reason: Failures for a reason that was not logged in this episode are logged at once.
-    ///   - start: When the failure began, if that was before now.
+    /// Once an episode is logged, failures for a new reason are logged at once, up to `maximumReasons` reasons. `start` is when the
+    /// first failure of the episode began, if that was before `now`.
     package mutating func failed(
         _ failures: Int = 1,
         because reason: String = "",

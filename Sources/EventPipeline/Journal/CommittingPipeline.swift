@@ -32,7 +32,7 @@ struct CommittingPipeline: Sendable {
 
     /// A commit has ended: publishes its batches and answers their senders, or tells them why nothing was committed.
     ///
-    /// - Parameter outcome: The number of the commit's first event.
+    /// The value of a successful `outcome` is the number of the commit's first event.
     func commitEnded(_ batches: [RoutedBatch], _ outcome: Result<UInt64, JournalError>) {
         pipeline?.commitEnded(batches, outcome)
     }

@@ -88,7 +88,7 @@ final class PipelineLog: Sendable {
         logger.info("The tracker has started.", metadata: metadata(of: tracker, failures))
     }
 
-    /// - Parameter pause: The time until the next attempt; `nil` if there is none.
+    /// Logs that a tracker could not start; `pause` is the time until the next attempt, or `nil` if there is none.
     func startFailed(_ tracker: String, _ error: TrackerError, pause: Duration?) {
         let kind = (error.isRetryable ? "retryable " : "blocked ") + error.code.description
         let summary = failed(.start, of: tracker, because: kind)

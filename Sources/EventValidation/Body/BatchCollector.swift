@@ -48,7 +48,7 @@ struct BatchCollector: ~Copyable {
 
     /// Creates a collector with room for the usual result of a body of this size.
     ///
-    /// - Parameter maximumPositions: The number of rejections beyond which they are only counted.
+    /// Beyond `maximumPositions` rejections, further ones are only counted.
     init(bytesRead: Int, maximumExplained: Int, maximumPositions: Int) {
         output = ByteBuilder(capacity: bytesRead + bytesRead / 2 + 256)
         entries.reserveCapacity(bytesRead / 256 + 1)

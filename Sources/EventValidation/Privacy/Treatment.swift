@@ -25,7 +25,7 @@ struct TreatmentTable: BitwiseCopyable {
 
     var isEmpty: Bool { keys.count == 0 }
 
-    /// - Parameter treatments: What happens to the value of each key; keys whose values are kept are left out.
+    /// Creates a table of what happens to the value of each key; keys whose values are kept are left out.
     init(_ treatments: [String: Treatment], in arena: PlanArena) {
         let sensitive = treatments.filter { $0.value != .keep }
         keys = ByteTable(sensitive.map { Array($0.key.utf8) }, in: arena)

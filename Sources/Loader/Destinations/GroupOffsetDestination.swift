@@ -223,7 +223,7 @@ final class GroupOffsetDestination: LoadDestination {
 
     /// Delivers events, and keeps those that the tracker refuses; returns those that are left.
     ///
-    /// - Parameter indices: The events' positions among those of the batch, ascending.
+    /// `indices` are the events' positions among those of the batch, in ascending order.
     private func attempt(
         _ indices: [Int],
         of records: CheckedRecords,

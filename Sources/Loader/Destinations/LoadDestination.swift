@@ -18,7 +18,8 @@ protocol LoadDestination: Sendable {
 
     /// Reads the position of a claimed partition; `nil` if another loader has claimed it since.
     ///
-    /// - Parameter offset: The position as far as the member knows.
+    /// A destination that stores no positions returns `offset`, which is the position as far as the member knows.
+    ///
     /// - Throws: Why the tracker cannot read it.
     func renew(
         _ partition: LoadedPartition,

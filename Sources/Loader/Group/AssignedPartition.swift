@@ -72,9 +72,8 @@ package struct AssignedPartition<Record: LoadableRecord>: Sendable {
 
     /// Takes records, at most one batch; returns whether the queue is empty, or nothing is wanted from it.
     ///
-    /// - Parameters:
-    ///   - budget: How many bytes may be taken. A partition that is held up has a limit of its own.
-    ///   - notices: Gets what has to be logged.
+    /// `budget` is the number of bytes that may be taken, and is reduced by those that are; a partition that is held up has a limit
+    /// of its own instead. What has to be logged is appended to `notices`.
     mutating func read(
         _ source: PartitionSource<Record>,
         atMost count: Int,
@@ -225,9 +224,7 @@ package struct AssignedPartition<Record: LoadableRecord>: Sendable {
 
     /// An operation has ended; returns up to where the partition is loaded, if the operation has moved that.
     ///
-    /// - Parameters:
-    ///   - storesPositions: Whether the destination stores the positions.
-    ///   - notices: Gets what has to be logged.
+    /// What has to be logged is appended to `notices`.
     mutating func finish(
         _ result: OperationResult,
         storesPositions: Bool,

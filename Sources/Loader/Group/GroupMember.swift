@@ -35,9 +35,8 @@ package actor GroupMember {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// - Parameters:
-    ///   - catalog: The plan.
-    ///   - quarantine: Keeps what a tracker without positions refuses.
+    /// Creates a member; `quarantine` keeps the refused records of a tracker that stores no positions.
+    ///
     /// - Throws: `unavailable` if the system refuses a thread or a pipe.
     package init(
         _ configuration: LoaderConfiguration,

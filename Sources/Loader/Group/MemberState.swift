@@ -283,7 +283,7 @@ package struct MemberState<Record: LoadableRecord>: Sendable {
 
     /// Does what is due; call it after each event, at `wakesAt`, and several times a second.
     ///
-    /// - Parameter hasLostAssignment: Whether the group has given the partitions to others, although no event has said so yet.
+    /// `hasLostAssignment` says whether the group has given the partitions to others, although no event has said so yet.
     package mutating func proceed(hasLostAssignment: Bool, now: Duration) -> [Action] {
         var actions: [Action] = []
         giveUpOverdue(&actions, now: now)

@@ -60,9 +60,8 @@ struct OffsetCommits: Sendable {
 
     /// A commit could not be sent, or Kafka has refused it.
     ///
-    /// - Parameters:
-    ///   - offsets: The offsets of the partitions that the member has now.
-    ///   - isLast: Whether the partitions wait for this commit to be given back.
+    /// `offsets` says up to where the member's present partitions are loaded; these offsets are committed next. With `isLast`,
+    /// partitions wait for that commit before they are given back, so the pause is shorter.
     mutating func failed(_ offsets: [Int32: Int64], isLast: Bool, now: Duration) {
         unanswered -= 1
         isFailing = true

@@ -59,7 +59,7 @@ struct PartitionLog {
         )
     }
 
-    /// - Parameter start: Where the loader has begun, if it is new to the partition.
+    /// Logs a claim; `start` is where the loader has begun, or `nil` if it is not new to the partition.
     private func claimed(at position: StoredPosition, from start: PartitionStart?) {
         let next = position.nextOffset
         logger.debug("The partition is claimed.", metadata: ["next": "\(next)"])

@@ -7,7 +7,7 @@ struct ReadingLog {
     private let logger: Logger
     private var failures = FailureEpisode()
 
-    /// - Parameter subject: What is read: the group's state, offsets or records.
+    /// Creates a log; `subject` is what is read: the group's state, offsets or records.
     init(_ logger: Logger, subject: String) {
         var logger = logger
         logger[metadataKey: "reading"] = "\(subject)"

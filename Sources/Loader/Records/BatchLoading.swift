@@ -13,9 +13,9 @@ package struct BatchLoading: Sendable {
     let destination: any LoadDestination
     private let now: @Sendable () -> Timestamp
 
-    /// - Parameters:
-    ///   - owner: The name of the process, for operators.
-    ///   - quarantine: Keeps what a tracker refuses that stores no positions.
+    /// Creates the loading of a tracker's batches.
+    ///
+    /// `owner` names the process for operators; `quarantine` keeps the refused records of a tracker that stores no positions.
     package init(
         into tracker: any Tracker,
         catalog: EventCatalog,

@@ -18,9 +18,7 @@ struct ControlRoutes: Sendable {
     /// Why the plan's files are not what is in use; `nil` if they are.
     var planProblem: String? { planReloader?.problem }
 
-    /// Adds the paths to a router.
-    ///
-    /// - Parameter door: Through what the requests come, for the log.
+    /// Adds the paths to a router; `door` is the entry point of its requests, for the log: the private port or the socket.
     func add(to router: Hummingbird.Router<OperationsContext>, door: String) {
         router.post("/v1/trackers/:name/pause") { request, context in
             try await setPaused(true, context, Asker(request, door))

@@ -8,9 +8,7 @@ struct QuarantineRoutes: Sendable {
     let replay: any QuarantineReplaying
     let logger: Logger
 
-    /// Adds the path to a router.
-    ///
-    /// - Parameter door: Through what the requests come, for the log.
+    /// Adds the path to a router; `door` is the entry point of its requests, for the log: the private port or the socket.
     func add(to router: Hummingbird.Router<OperationsContext>, door: String) {
         router.post("/v1/quarantine/replay") { request, _ in
             let query = request.uri.queryParameters

@@ -4,10 +4,8 @@ import EventSchema
 enum NameCollisions {
     /// Reports the later of two names that collide, at its place.
     ///
-    /// - Parameters:
-    ///   - names: The names in the plan, what they become, and their places.
-    ///   - thing: What has the names, such as `event`.
-    ///   - result: What the names become, such as `table`.
+    /// Each of `names` has the text in the plan, what it becomes, and its place. `thing` is what has the names, such as `event`,
+    /// and `result` is what they become, such as `table`.
     static func find(
         in names: [(text: String, becomes: String, location: PlanLocation)],
         code: DiagnosticCode,

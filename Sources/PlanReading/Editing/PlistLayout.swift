@@ -24,9 +24,8 @@ struct PlistLayout {
 
     /// Derives the formatting from a dictionary and from the last entry that is a dictionary itself.
     ///
-    /// - Parameters:
-    ///   - outer: The indentation of the line with the dictionary's own key.
-    ///   - root: The indentation of the line with the file's root.
+    /// `root` is the indentation of the line with the file's root, and `outer` that of the line with the dictionary's own key, or
+    /// `root` if the dictionary is the root.
     init(of dictionary: MarkupRange, in text: PlanText, outer: String, root: String) {
         newline = text.newline
         let sibling = dictionary.entries.last { text.isElement("dict", $0.value) && !$0.value.children.isEmpty }

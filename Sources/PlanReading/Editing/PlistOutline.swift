@@ -16,9 +16,7 @@ struct PlistWriter {
     /// The layout of the surrounding file.
     let layout: PlistLayout
 
-    /// An entry of a dictionary, without white space before or after it.
-    ///
-    /// - Parameter indent: The indentation of the dictionary's entries.
+    /// An entry of a dictionary, without white space before or after it; `indent` is the indentation of the dictionary's entries.
     func entry(_ key: String, _ value: PlistOutline, indent: String) -> String {
         let gap: String =
             switch value {

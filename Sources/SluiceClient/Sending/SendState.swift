@@ -35,9 +35,7 @@ package struct SendState: Sendable {
 
     /// What to do next.
     ///
-    /// - Parameters:
-    ///   - events: The number of events of the oldest batch; `nil` if there is no batch.
-    ///   - mayGrow: Whether more events may be appended to it.
+    /// `events` is the number of events of the oldest batch, or `nil` if there is none; with `mayGrow`, more may be appended to it.
     package mutating func next(events: Int?, mayGrow: Bool, now: Duration) -> Step {
         guard let events, !isSending else { return .wait(until: nil) }
         if let pausedUntil, now < pausedUntil { return .wait(until: pausedUntil) }
@@ -48,9 +46,7 @@ package struct SendState: Sendable {
 
     /// Notes the outcome of events that were sent, and returns whether the whole batch is settled and has to be removed.
     ///
-    /// - Parameters:
-    ///   - events: The number of events of the batch.
-    ///   - jitter: A number from 0 up to 1, by which the pause varies.
+    /// `events` is the number of events of the batch; `jitter`, at least 0 and less than 1, varies the pause after a failure.
     package mutating func returned(
         _ outcome: BatchOutcome,
         of range: Range<Int>,

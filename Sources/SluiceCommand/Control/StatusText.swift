@@ -13,7 +13,7 @@ struct StatusText {
         var delivered: [String: Double] = [:]
     }
 
-    /// - Parameter rates: `nil` if they are not measured.
+    /// Creates the text of a status; `rates` is `nil` if they are not measured.
     init(_ status: StatusReport, rates: Rates? = nil) {
         self.status = status
         self.rates = rates

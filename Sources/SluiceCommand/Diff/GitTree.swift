@@ -6,7 +6,9 @@ struct GitTree {
     private let revision: String
     private let path: String
 
-    /// - Parameter path: Relative to the repository's root, with `./` relative to the current folder, or absolute.
+    /// Names a path at a revision: relative to the repository's root, with `./` relative to the current folder, or absolute.
+    ///
+    /// - Throws: `GitError` if an absolute path is not in the repository of the current folder.
     init(_ revision: String, path: String) throws(GitError) {
         self.revision = revision
         let path = path.hasPrefix("/") ? try Self.pathFromRoot(of: path) : path

@@ -10,7 +10,7 @@ enum PlanPlace {
 
     /// Parses an argument: the name of an existing file or folder, or else a Git revision.
     ///
-    /// - Parameter folder: The events folder, for a revision without a path.
+    /// `folder` is the events folder, which is read at a revision without a path.
     init(_ text: String, folder: String) {
         if FileManager.default.fileExists(atPath: text) {
             self = .disk(text)

@@ -28,9 +28,7 @@ struct Wiring {
         self.init(settings, plan: try PlanFolder.plan(at: settings.process.eventsFolder))
     }
 
-    /// Uses a plan that was already read.
-    ///
-    /// - Parameter minimumLogLevel: The lowest level to log, even if the settings ask for more.
+    /// Uses a plan that was already read; nothing below `minimumLogLevel` is logged, even if the settings ask for more.
     init(_ settings: Settings, plan: TrackingPlan, minimumLogLevel: Logger.Level? = nil) {
         self.settings = settings
         catalog = EventCatalog(plan: plan, hashKey: settings.hashKey, onlyTracker: settings.relay?.name)
@@ -102,8 +100,8 @@ struct Wiring {
 
     /// Creates the pipeline.
     ///
-    /// - Parameter reportsMissing: Whether to warn of events that name a tracker that is not configured, or, with
-    ///   `trackers.strict`, to throw exit status 1. False if trackers were left out on purpose.
+    /// With `reportsMissing`, warns of events that name a tracker that is not configured, or, with `trackers.strict`, throws exit
+    /// status 1. Pass false if trackers were left out on purpose.
     func pipeline(
         trackers: [any Tracker],
         quarantine: Quarantine,

@@ -281,9 +281,8 @@ extension RequestExchange {
 extension RequestExchange {
     /// Submits a checked body.
     ///
-    /// The response is encoded before, because an accepted batch has to be answered.
-    ///
-    /// - Parameter ids: The ids of the events as their client wrote them, if the dialect's answer names events by them.
+    /// The response is encoded before, because an accepted batch has to be answered. `ids` are the ids of the events as their
+    /// client wrote them, if the dialect's answer names events by them.
     private mutating func submit(
         _ body: CheckedBody,
         statedIDs ids: [String?],
@@ -361,7 +360,7 @@ extension RequestExchange {
 
     /// The response after the pipeline's decision.
     ///
-    /// - Parameter missedCommit: Whether the batch was withdrawn because its commit did not begin in time.
+    /// `missedCommit` says whether the batch was withdrawn because its commit did not begin in time.
     func response(to outcome: Submission.Outcome, missedCommit: Bool, in loop: LoopResources) -> Response {
         switch outcome {
         case .success(let acknowledgement):

@@ -29,11 +29,11 @@ struct ClientClock {
 
     /// Appends the member `time`: the time of arrival, minus the time between the event and its sending by the client's clock.
     ///
-    /// If that is not plausible, one of the client's two times is wrong: the event then has the time that the client stated, if that
-    /// is plausible, and otherwise no member `time`, which means the time of arrival. If the client did not say when it sent the body,
-    /// the event has the time that it stated. A value that is not a time is appended as it is.
+    /// If that is not plausible, one of the client's two times is wrong: the event then has the time that the client stated, if
+    /// that is plausible, and otherwise no member `time`, which means the time of arrival. If the client did not say when it sent
+    /// the body, or `isCorrected` is false because the client wants the time to be stored as it is, the event has the time that the
+    /// client stated. A value that is not a time is appended as it is.
     ///
-    /// - Parameter isCorrected: False for a time that the client wants to be stored as it is.
     /// - Returns: Whether the event has another time than the client stated.
     mutating func append(
         _ value: UnsafeRawBufferPointer,

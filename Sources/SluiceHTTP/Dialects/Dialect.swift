@@ -72,7 +72,7 @@ protocol Dialect: Sendable {
 
     /// The body of the answer to a body that was checked and whose valid events are stored.
     ///
-    /// - Parameter ids: The translation's `statedIDs`.
+    /// `ids` are the translation's `statedIDs`.
     func answer(to body: CheckedBody, statedIDs ids: [String?], within maximumBytes: Int) -> [UInt8]
 
     /// The status of the response for a failed request.

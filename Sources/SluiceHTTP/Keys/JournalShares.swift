@@ -52,9 +52,9 @@ package final class JournalShares: Sendable {
         self.init { Fill(pipeline.statistics) }
     }
 
-    /// Counts a batch of a key, unless the key has used its part.
+    /// Counts a batch of a key, unless the key has used its part; returns whether the batch is admitted.
     ///
-    /// - Parameter keys: The number of keys that share the journal.
+    /// `keys` is the number of keys that share the journal.
     package func take(_ bytes: Int, of key: KeyLimiter, among keys: Int, now: NIODeadline = .now()) -> Bool {
         measureIfDue(now: now)
         return state.withLock { state in

@@ -87,7 +87,7 @@ package final class KeyLimiter: Sendable {
 
     /// Why a sender's request would be refused now, however few its events are; `nil` if it may be accepted.
     ///
-    /// - Parameter sender: The sender's address, if it is known; several senders may have the same key.
+    /// `sender` is the sender's address, if it is known; several senders may have the same key.
     package func refusal(of sender: NetworkRange.Address? = nil, now: Timestamp) -> Refusal? {
         state.withLock { Self.refusal(of: 1, from: sender, &$0, now: now) }
     }

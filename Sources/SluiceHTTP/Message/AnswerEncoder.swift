@@ -123,7 +123,7 @@ enum AnswerEncoder {
 
     /// The fields that let a web page of this origin read a response (CORS, https://fetch.spec.whatwg.org/#http-cors-protocol).
     ///
-    /// - Parameter withCredentials: Whether the page may send cookies; some clients do, although nothing here depends on them.
+    /// With `withCredentials`, the page may send cookies; some clients do, although nothing here depends on them.
     static func fields(allowing origin: String, withCredentials: Bool) -> HTTPHeaders {
         var fields: HTTPHeaders = [
             "access-control-allow-origin": origin,
@@ -143,7 +143,7 @@ enum AnswerEncoder {
     /// `authorization`, which needs a key. If the names that it asks for are invalid or too long, the response lists those that need
     /// no SDK.
     ///
-    /// - Parameter requested: The values of `Access-Control-Request-Headers`.
+    /// `requested` has the values of `Access-Control-Request-Headers`.
     static func preflightFields(for requested: [String]) -> HTTPHeaders {
         [
             "access-control-allow-methods": "GET, POST",

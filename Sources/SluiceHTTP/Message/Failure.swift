@@ -188,7 +188,7 @@ extension Failure {
 
     /// The key has sent too many events.
     ///
-    /// - Parameter isBrowser: Whether a browser sends; Segment's client for browsers reads the time to wait from another field.
+    /// `isBrowser` says whether a browser sends; Segment's client for browsers reads the time to wait from another field.
     static func limited(_ refusal: KeyLimiter.Refusal, isBrowser: Bool) -> Failure {
         func fields(_ retryAfter: Duration) -> HTTPHeaders {
             let seconds = wholeSeconds(retryAfter)

@@ -14,7 +14,7 @@ package struct ClientAddress {
 
     /// The address in the notation of RFC 5952 or as four decimal numbers; empty if it is unknown.
     ///
-    /// - Parameter forwardedFor: The values of the fields `X-Forwarded-For`, in their order.
+    /// `forwardedFor` has the values of the fields `X-Forwarded-For`, in their order.
     package func text(forwardedFor: [String]) -> String {
         let text = address(forwardedFor: forwardedFor)?.ipAddress ?? ""
         let mapped = "::ffff:"

@@ -37,9 +37,10 @@ struct ConnectionOpening: Sendable {
         try channel.pipeline.syncOperations.addHandlers([deadline, decoder])
     }
 
-    /// - Parameters:
-    ///   - peer: The sender; a proxy, unless it states for whom it sends.
-    ///   - address: The address whose connections are counted; `nil` for a proxy.
+    /// Adds the handlers to a new connection whose admission is decided.
+    ///
+    /// `peer` is the sender, or a proxy that does not state for whom it sends. `address` is the one whose connections are counted,
+    /// or `nil` for such a proxy.
     private func configure(
         _ channel: any Channel,
         from peer: SocketAddress?,

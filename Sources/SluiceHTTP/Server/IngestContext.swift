@@ -94,7 +94,7 @@ struct IngestContext: Sendable {
 
     /// The failure to respond with if the pipeline did not accept a batch.
     ///
-    /// - Parameter missedCommit: Whether it was withdrawn because its commit did not begin in time.
+    /// `missedCommit` says whether the batch was withdrawn because its commit did not begin in time.
     func failure(for error: TrackError, missedCommit: Bool) -> Failure {
         switch error.code.kind {
         case .cancelled: missedCommit ? .notStored(retryAfter: maxWait) : queueFull

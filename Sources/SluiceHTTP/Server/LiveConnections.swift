@@ -50,7 +50,7 @@ final class LiveConnections: Sendable {
 
     /// Decides about a new connection, which is counted until it closes, unless it is dropped.
     ///
-    /// - Parameter address: The address of the sender; `nil` if its connections are not counted, as those of a proxy.
+    /// `address` is the address of the sender, or `nil` if no limit per address applies, such as for a proxy.
     func admit(_ channel: any Channel, from address: SocketAddress?) -> Admission {
         let address = address.flatMap { NetworkRange.Address($0)?.sender }
         let admission = state.withLock { state -> Admission in
@@ -93,7 +93,7 @@ final class LiveConnections: Sendable {
     ///
     /// A shutdown waits for the connection, so streams that begin before its end are served.
     ///
-    /// - Parameter address: The address of the sender; `nil` if its connections are not counted.
+    /// `address` is the address of the sender, or `nil` if no limit per address applies.
     func admit(stream: any Channel, from address: SocketAddress?) -> Admission {
         let address = address.flatMap { NetworkRange.Address($0)?.sender }
         let admission = state.withLock { state in

@@ -52,9 +52,7 @@ struct BodyWork: ~Copyable {
         case checked(CheckedBody, statedIDs: [String?])
     }
 
-    /// - Parameters:
-    ///   - access: What the sender may do; `nil` if its key is in the body.
-    ///   - additions: What is added to the `context` of the events.
+    /// Creates the work for a body; `access` is what the sender may do, or `nil` if its key is in the body.
     init(
         _ body: ByteBuffer,
         in language: BodyLanguage,

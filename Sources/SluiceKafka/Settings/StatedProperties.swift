@@ -21,7 +21,7 @@ struct StatedProperties {
 
     /// Reads the properties, and notes what is wrong with them.
     ///
-    /// - Parameter deliveryTimeout: The value of `kafka.timeouts.deliverySeconds`.
+    /// `deliveryTimeout` is the value of `kafka.timeouts.deliverySeconds`, or `nil` if nothing states it.
     init(in setting: any SettingValues, deliveryTimeout: Duration?) {
         self.setting = setting
         readList()

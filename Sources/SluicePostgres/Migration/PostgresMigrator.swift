@@ -21,10 +21,11 @@ public struct PostgresMigrator: Sendable {
     /// Each migration, and each table, is a transaction of its own.
     ///
     /// - Parameters:
-    ///   - plan: The plan.
+    ///   - plan: The plan; each event that goes to the tracker gets a table.
     ///   - migrations: The migrations, in their order.
     ///   - role: The role that gets the privileges that `PostgresTracker` lists, on the existing tables and, as default privileges
     ///     of the connection's role, on those that it creates later; `nil` to grant nothing. Granting twice changes nothing.
+    /// - Returns: The changes that were made.
     /// - Throws: `failed` if a migration was edited or fails, or if a column has another type than the plan requires; in the
     ///   last case no table is changed. Also if the role does not exist. `unavailable` if the system refuses a thread.
     public func migrate(

@@ -56,10 +56,7 @@ extension PostgresTracker: PartitionTracker {
     /// There may be fewer than `limit` although others follow, because a page of large records ends earlier. After the last record
     /// the page is empty.
     ///
-    /// - Parameters:
-    ///   - loader: The loader that has refused them; `nil` for every loader.
-    ///   - key: The last key of the page before; `nil` for the first page.
-    ///   - limit: The maximum number of records.
+    /// A `loader` of `nil` stands for every loader. `key` is the last key of the page before, or `nil` for the first page.
     package func refusedRecords(
         ofLoader loader: String?,
         after key: RefusedRecordKey?,

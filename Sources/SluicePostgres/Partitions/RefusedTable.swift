@@ -31,7 +31,7 @@ struct RefusedTable: Sendable {
 
     /// Removes expired records of a partition, up to a limit, except those that another transaction is about to change.
     ///
-    /// - Parameter count: How many records are about to be stored. The limit is raised by this number, so that the table shrinks.
+    /// `count` is the number of records that are about to be stored. The limit is raised by this number, so that the table shrinks.
     func removeExpired(of partition: LoadedPartition, storing count: Int) -> String {
         removeExpired(offsets.isRow(of: partition), limit: count + Self.expiredInStatement)
     }

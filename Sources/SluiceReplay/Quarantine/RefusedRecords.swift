@@ -12,7 +12,7 @@ package struct RefusedRecords: QuarantineStore {
 
     /// Creates a store of the records in a tracker's database; it connects when it is read.
     ///
-    /// - Parameter loader: The loader that refused them; `nil` for all.
+    /// `loader` is the loader that refused the records, or `nil` for all loaders.
     package init(of tracker: PostgresTracker, loader: String?) {
         self.tracker = tracker
         self.loader = loader

@@ -5,7 +5,8 @@ package import SluicePostgres
 package protocol SentRecordLog: AnyObject {
     /// Stores which of these records were delivered.
     ///
-    /// - Parameter areSettled: Whether the pipeline is done with the events of all of them.
+    /// `areSettled` says whether the pipeline is done with the events of all of them.
+    ///
     /// - Returns: The records whose delivery is still undecided.
     func store(_ records: [SentRecord], areSettled: Bool) async throws -> [SentRecord]
 }

@@ -11,9 +11,8 @@ package struct SentRecords: ~Copyable {
 
     private static func folder(in quarantine: String) -> String { quarantine + "/sent" }
 
-    /// Reads the keys.
+    /// Reads the keys; with `changes`, keys will be added, which locks the journal.
     ///
-    /// - Parameter changes: Whether keys will be added, which locks the journal.
     /// - Throws: `JournalError`, with the code `locked` if another process replays the same quarantine.
     package init(ofQuarantine folder: String, changes: Bool) throws(JournalError) {
         let folder = Self.folder(in: folder)

@@ -8,9 +8,7 @@ package struct PendingLines {
     private var lines: ArraySlice<UInt8> = []
     private var arrival: Timestamp?
 
-    /// Creates it without lines.
-    ///
-    /// - Parameter maximumLines: The maximum number of lines in a part.
+    /// Creates it without lines; a part has at most `maximumLines` lines.
     package init(_ validator: EventValidator, maximumLines: Int) {
         self.validator = validator
         self.maximumLines = maximumLines
@@ -21,7 +19,7 @@ package struct PendingLines {
 
     /// Sets the next lines; call it only when all earlier ones are validated.
     ///
-    /// - Parameter arrival: When they arrived, which is the time of events that state none; `nil` for now.
+    /// `arrival` is when the lines arrived, which is the time of events that state none; `nil` stands for now.
     package mutating func fill(_ lines: [UInt8], arrival: Timestamp? = nil) {
         self.lines = lines[...]
         self.arrival = arrival

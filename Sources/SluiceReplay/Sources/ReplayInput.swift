@@ -45,9 +45,8 @@ package enum ReplayInput: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Opens the source.
+    /// Opens the source; `stop` ends the reading, even while the source waits for input.
     ///
-    /// - Parameter stop: Ends the reading, even while the source waits for input.
     /// - Throws: Whatever keeps the source from being read, with a description for the operator.
     package func open(_ selection: ReplaySelection, stop: Interrupt) throws -> any ReplaySource {
         switch self {

@@ -21,9 +21,8 @@ package protocol PartitionTracker: Tracker {
 
     /// Takes a partition over from its present owner.
     ///
-    /// - Parameters:
-    ///   - start: The position if none is stored.
-    ///   - owner: The name of the process, for operators.
+    /// `start` is the position if none is stored. `owner` is the name of the process, for operators.
+    ///
     /// - Throws: Why it cannot be claimed now.
     func claim(_ partition: LoadedPartition, start: Int64, owner: String) async throws(TrackerError) -> PartitionClaim
 

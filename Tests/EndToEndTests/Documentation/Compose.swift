@@ -55,7 +55,7 @@ struct Compose {
 
     /// The settings, subcommands and options of Sluice's own services that do not exist.
     ///
-    /// - Parameter help: Returns the help of a subcommand, or throws if there is no such subcommand.
+    /// `help` returns the help of a subcommand, or throws if there is no such subcommand.
     func problems(settings: String, help: ([String]) async throws -> String) async throws -> [String] {
         let words = Set(settings.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
         var problems: [String] = []

@@ -3,7 +3,7 @@ import TrackerKit
 
 /// The destination: one transaction for rows, refused records and the compare-and-set, or a tracker that stores no positions.
 extension GroupSimulation {
-    /// - Parameter offset: Where the partition is loaded up to.
+    /// Carries out an operation on a partition that is loaded up to `offset`.
     mutating func effect(of operation: Load.Operation, on partition: Int, at offset: Int64) -> OperationResult {
         // The connection fails before or after the effect.
         if fails(4) { return failure(of: operation) }

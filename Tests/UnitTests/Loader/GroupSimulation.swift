@@ -87,7 +87,7 @@ struct GroupSimulation {
     private(set) var events: Set<String> = []
     private var configuration = LoaderConfiguration(name: "loader", brokers: "", topic: "t", owner: "o")
 
-    /// - Parameter storesPositions: Whether the destination stores the positions; otherwise the group does.
+    /// Creates a simulation; with `storesPositions`, the destination stores the positions, and otherwise the group does.
     init(seed: UInt64, storesPositions: Bool, faults: Faults = .all) {
         self.storesPositions = storesPositions
         self.faults = faults

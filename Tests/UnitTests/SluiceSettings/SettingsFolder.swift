@@ -9,7 +9,7 @@ final class SettingsFolder {
     /// The path, with a slash at its end.
     var path: String { folder.path + "/" }
 
-    /// - Parameter file: The content of `sluice.yaml`.
+    /// Creates the folder; `file` is the content of `sluice.yaml`, or `nil` if there is no such file.
     init(_ file: String? = nil) throws {
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         if let file { try write(file, to: "sluice.yaml") }

@@ -42,11 +42,7 @@ package struct OpenAPIExport: Sendable {
     private let server: String
     private let isOpen: Bool
 
-    /// Prepares the export of a valid plan.
-    ///
-    /// - Parameters:
-    ///   - server: The URL of the server.
-    ///   - isOpen: Whether it accepts events without keys.
+    /// Prepares the export of a valid plan; `server` is a URL, and with `isOpen` that server accepts events without keys.
     package init(_ plan: TrackingPlan, limits: Limits, server: String = "/", isOpen: Bool = false) {
         self.plan = plan
         self.limits = limits

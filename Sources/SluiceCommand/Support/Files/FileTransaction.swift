@@ -66,9 +66,8 @@ struct FileTransaction {
     /// Anything else under that name is an error: a link may lead out of the folder that is written, and what was written
     /// to a device cannot be undone.
     ///
-    /// - Parameters:
-    ///   - newMode: The mode of a new file; `nil` for the usual one.
-    ///   - keepsOwner: Whether the new file gets the owner of the old one, or, if there is none, of the folder.
+    /// `newMode` is the mode of a new file, or `nil` for the usual one. With `keepsOwner`, the new file gets the owner of the old
+    /// one, or, if there is none, of the folder.
     mutating func replaceRegular(
         _ path: String,
         _ bytes: some Collection<UInt8>,
@@ -110,9 +109,7 @@ struct FileTransaction {
         drafts.append((draft, path))
     }
 
-    /// Creates a file, writes it and waits until it is on disk.
-    ///
-    /// - Parameter mode: The file's mode; `nil` for that of new files.
+    /// Creates a file, writes it and waits until it is on disk; without `mode`, it gets the usual mode of new files.
     private mutating func writeNew(_ path: String, _ bytes: some Collection<UInt8>, mode: UInt16?) throws {
         let file = try FileDescriptor.open(
             FilePath(path),

@@ -83,7 +83,7 @@ protocol SettingOptions {
 extension ArgumentHelp {
     /// The help of an option that sets a setting: what the setting decides, and its default.
     ///
-    /// - Parameter summary: Replaces the setting's own summary, if that lists values which the help lists anyway.
+    /// `summary` replaces the setting's own summary, for example if that lists values which the help lists anyway.
     static func setting(_ key: SettingKey, _ summary: String? = nil, valueName: String? = nil) -> ArgumentHelp {
         ArgumentHelp("\(summary ?? key.summary) Default: \(key.defaultValue.text).", valueName: valueName)
     }

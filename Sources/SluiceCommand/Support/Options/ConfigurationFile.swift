@@ -16,7 +16,7 @@ struct ConfigurationFile: ParsableArguments {
 
     /// Reads the one setting that a command needs; `nil` if it is neither set nor has a default.
     ///
-    /// - Parameter option: The value from the command line; it takes precedence over the environment and the file.
+    /// `option` is the value from the command line; it takes precedence over the environment and the file.
     func text(_ key: SettingKey, option: String?) throws -> String? {
         var options = CommandLineSettings()
         options.set(key, option)

@@ -15,7 +15,7 @@ struct JSONLogHandler: LogHandler {
     var logLevel = Logger.Level.info
     var metadata: Logger.Metadata = [:]
 
-    /// - Parameter write: Takes a line with its newline.
+    /// Creates a handler; `write` takes a line with its newline.
     init(
         label: String,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now,

@@ -8,7 +8,7 @@ import JSONTape
 struct CloudEventMessages: MessageFormat {
     private let mapping: IngestConfiguration.CloudEvents
 
-    /// - Parameter isBatch: Whether a body is an array of events; otherwise it is one event.
+    /// Creates the format of a body that is one event or, with `isBatch`, an array of events.
     init(_ mapping: IngestConfiguration.CloudEvents, isBatch: Bool) {
         self.mapping = mapping
         shape = isBatch ? .cloudEvents : .cloudEvent

@@ -43,9 +43,9 @@ struct PostHogMessages: MessageFormat {
     private(set) var key: [UInt8]?
     let idMember: StaticString?
 
-    /// - Parameters:
-    ///   - sentAt: The time of sending by the client's clock, if the request's target or its header states it.
-    ///   - answersByEvent: Whether the answer names events by their ids.
+    /// Creates the format; with `answersByEvent`, the answer names events by their ids.
+    ///
+    /// `sentAt` is the time of sending by the client's clock, if the request's target or its header states it.
     init(_ arrival: BodyArrival, sentAt: Timestamp?, answersByEvent: Bool) {
         clock = ClientClock(arrival, accepting: .postHog, sentAt: sentAt)
         idMember = answersByEvent ? "uuid" : nil

@@ -51,10 +51,7 @@ enum ClientSettings {
 
     /// The settings as JSON: no destinations of their own, and all events to this server.
     ///
-    /// - Parameters:
-    ///   - key: The key, which the client sends with each event.
-    ///   - host: The server's host as the client knows it.
-    ///   - isEncrypted: Whether the request came over TLS.
+    /// The client sends `key` with each event and knows the server as `host`; `isEncrypted` says whether it uses TLS.
     func json(key: [UInt8], host: String, isEncrypted: Bool) -> [UInt8] {
         let key = Self.json(String(decoding: key, as: UTF8.self))
         switch self {

@@ -153,7 +153,8 @@ struct SegmentMessages: MessageFormat {
 
     /// Appends the context, with the time as the client wrote it if the event has another one.
     ///
-    /// - Parameter withoutTraits: Whether its traits are the payload: what the plan protects there must not stay here.
+    /// With `withoutTraits`, the context's traits are the payload and are left out: what the plan protects there must not stay
+    /// here.
     private func appendContext(
         of members: Members,
         withoutTraits: Bool,

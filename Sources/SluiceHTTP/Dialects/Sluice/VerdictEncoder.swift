@@ -13,7 +13,7 @@ enum VerdictEncoder {
     /// first code). `rejected` explains as many of the first rejected events as the check described and as fit into
     /// a response of `maximumBytes`.
     ///
-    /// - Parameter accepted: How many events were accepted. Default: all valid ones.
+    /// `accepted` is the number of accepted events; `nil` stands for all valid ones.
     static func verdicts(of body: CheckedBody, accepted: Int? = nil, within maximumBytes: Int) -> [UInt8] {
         let accepted = accepted ?? body.batch?.count ?? 0
         var bytes = Array(#"{"accepted":\#(accepted),"rejected":["#.utf8)

@@ -23,8 +23,6 @@ package enum SimulationSeeds {
     private static let limit =
         ProcessInfo.processInfo.environment["SLUICE_TEST_SEEDS"].flatMap { UInt64($0) } ?? 20
 
-    /// The first seeds.
-    ///
-    /// - Parameter count: How many are worth running, given unlimited time.
+    /// The first seeds; `count` is how many are worth running, given unlimited time.
     package static func upTo(_ count: UInt64) -> Range<UInt64> { 0..<min(count, limit) }
 }

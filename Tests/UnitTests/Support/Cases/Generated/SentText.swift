@@ -4,7 +4,7 @@ package struct SentText {
     private let allowsNewlines: Bool
     private var text = ""
 
-    /// - Parameter allowsNewlines: Whether white space may include newlines, which NDJSON does not allow.
+    /// The text of a value; with `allowsNewlines`, white space may include newlines, which NDJSON does not allow.
     package static func of(_ value: ReferenceJSON, allowsNewlines: Bool, _ source: inout CaseSource) -> [UInt8] {
         var writer = SentText(source: CaseSource(seed: source.next()), allowsNewlines: allowsNewlines)
         writer.append(value)
