@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Everything that the documents refer to exists: files and modules, and a test of each promise.
+/// Everything that the documents refer to exists: files, headings and modules, and a test of each promise.
 @Suite struct DocumentationTests {
     @Test("every module that others can import has a page, which `make docs` builds")
     func pages() throws {
@@ -14,16 +14,17 @@ import Testing
         }
     }
 
-    @Test("every link to a file in the documents has a target")
+    @Test("every link in the documents to a file or a heading has a target")
     func links() {
-        let documents = Repository.files.filter { $0.path.hasSuffix(".md") && !$0.path.contains(".docc/") }
-        #expect(documents.count >= 10)
-        for document in documents {
-            let folder = Repository.root.appendingPathComponent(document.path).deletingLastPathComponent()
-            for match in document.text.matches(of: /\]\(([^)#\s]+)(?:#[^)]*)?\)/) where !match.1.contains("://") {
-                let exists = FileManager.default.fileExists(atPath: folder.appendingPathComponent(String(match.1)).path)
-                #expect(exists, "\(document.path) links to \(match.1)")
+        let documents = Repository.files.filter { $0.path.hasSuffix(".md") }
+        let texts = Dictionary(uniqueKeysWithValues: documents.map { ($0.path, $0.text) })
+        let linking = documents.filter { !$0.path.contains(".docc/") }
+        #expect(linking.count >= 10)
+        for document in linking {
+            let findings = LinkRule.findings(in: document, documents: texts) { path in
+                FileManager.default.fileExists(atPath: Repository.root.appendingPathComponent(path).path)
             }
+            #expect(findings == [])
         }
     }
 

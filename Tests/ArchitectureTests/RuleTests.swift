@@ -197,6 +197,32 @@ import Testing
         #expect(MachinePathRule.findings(in: TextFile(path: "a.md", text: "a\nsee \(word)b\n")).map(\.line) == [2])
     }
 
+    @Test("a link to a file or a heading that does not exist is found, and others are not")
+    func links() {
+        let text = """
+            # A page
+
+            See [the file](B.md), [a heading](B.md#a-heading-with-code), [a second one](B.md#twice-1), [the top](#a-page),
+            [the folder](../Sources), [another page](../README.md#other) and [a site](https://example.org/a#b).
+            [no file](C.md), [no heading](B.md#none), [a comment](B.md#in-code), [too many](B.md#twice-2), [none](#none)
+
+            """
+        let other = "# A heading, with `code`\n\n## Twice\n\n## Twice\n\n```\n# In code\n```\n"
+        let documents = ["Documentation/A.md": text, "Documentation/B.md": other, "README.md": "## Other\n"]
+        let findings = LinkRule.findings(
+            in: TextFile(path: "Documentation/A.md", text: text),
+            documents: documents,
+            exists: { documents[$0] != nil || $0 == "Sources" }
+        )
+        let sentences = [
+            "there is no file 'C.md'", "Documentation/B.md has no heading '#none'",
+            "Documentation/B.md has no heading '#in-code'", "Documentation/B.md has no heading '#twice-2'",
+            "Documentation/A.md has no heading '#none'",
+        ]
+        #expect(findings.map(\.sentence) == sentences)
+        #expect(findings.allSatisfy { $0.line == 5 })
+    }
+
     @Test(
         "a script that continues after errors is found",
         arguments: ["#!/usr/bin/env bash\n# Why.\necho a\nset -euo pipefail\n", "#!/bin/sh\nset -eu\n", "echo a\n"]
