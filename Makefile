@@ -82,4 +82,4 @@ setup-test setup-bench: setup-%:
 	@scripts/setup.sh $*
 
 clean: ## Remove what was built and the files of runs.
-	rm -rf .build .run Benchmarks/.build Fuzz/.build Examples/*/.build
+	rm -rf .build .run Benchmarks/.build Examples/*/.build

@@ -34,6 +34,7 @@ let package = Package(
         .library(name: "Sluice", targets: ["Sluice"]),
         .library(name: "SluicePostgres", targets: ["SluicePostgres"]),
         .library(name: "SluiceKafka", targets: ["SluiceKafka"]),
+        .library(name: "SluiceExec", targets: ["SluiceExec"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
         .library(name: "Operations", targets: ["Operations"]),
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
@@ -113,6 +114,9 @@ let package = Package(
             path: "Sources/CLibraries/CRE2",
             linkerSettings: [.linkedLibrary("re2")]
         ),
+
+        // Starts programs.
+        .target(name: "CSpawn", path: "Sources/CLibraries/CSpawn"),
 
         .target(name: "EventModel"),
         .target(name: "EventSchema", dependencies: ["EventModel"]),
@@ -232,6 +236,14 @@ let package = Package(
             ]
         ),
         .target(
+            name: "SluiceExec",
+            dependencies: [
+                "CSpawn", "EventModel", "EventSchema", "EventValidation", "JSONTape", "SettingDefinitions",
+                "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
             name: "Loader",
             dependencies: [
                 "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "MetricDefinitions", "SluiceKafka",
@@ -304,8 +316,8 @@ let package = Package(
             name: "SluiceSettings",
             dependencies: [
                 "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
-                "Operations", "SettingDefinitions", "SluiceConsole", "SluiceHTTP", "SluiceKafka", "SluicePostgres",
-                "TrackerKit",
+                "Operations", "SettingDefinitions", "SluiceConsole", "SluiceExec", "SluiceHTTP", "SluiceKafka",
+                "SluicePostgres", "TrackerKit",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -329,8 +341,8 @@ let package = Package(
             dependencies: [
                 "EventCodegen", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
                 "EventValidation", "Loader", "Operations", "PlanReading", "PlanTools", "SettingDefinitions",
-                "SluiceConsole", "SluiceHTTP", "SluiceKafka", "SluicePostgres", "SluiceReplay", "SluiceSettings",
-                "TrackerKit",
+                "SluiceConsole", "SluiceExec", "SluiceHTTP", "SluiceKafka", "SluicePostgres", "SluiceReplay",
+                "SluiceSettings", "SluiceTesting", "TrackerKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
@@ -547,6 +559,7 @@ let package = Package(
             "SluicePostgres",
             dependencies: ["SluicePostgres", "EventModel", "EventSchema", "EventValidation", "TestCases"]
         ),
+        .unitTests("SluiceExec", dependencies: ["SluiceExec", "TrackerKit"]),
         .unitTests("JustTrack", dependencies: ["JustTrack", "JustTrackApp", "PipelineTestSupport", "SluiceTesting"]),
         .unitTests(
             "SluiceTesting",
@@ -566,8 +579,8 @@ let package = Package(
             name: "TrackerTests",
             dependencies: [
                 "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
-                "EventValidation", "PipelineTestSupport", "PlanReading", "PlanTools", "SluiceConsole", "SluiceKafka",
-                "SluicePostgres", "SluiceTesting", "TestPromises", "TestSupport", "TrackerKit",
+                "EventValidation", "PipelineTestSupport", "PlanReading", "PlanTools", "SluiceConsole", "SluiceExec",
+                "SluiceKafka", "SluicePostgres", "SluiceTesting", "TestPromises", "TestSupport", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -618,6 +631,15 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
+// `scripts/fuzz.sh` builds these with libFuzzer's entry point, which no other build has.
+if Context.environment["SLUICE_FUZZ"] != nil {
+    package.targets += [
+        .fuzzer("copy-rows", dependencies: ["EventModel", "EventValidation", "PlanReading", "SluicePostgres"]),
+        .fuzzer("event-check", dependencies: ["EventModel", "EventValidation", "PlanReading"]),
+        .fuzzer("plan-reader", dependencies: ["PlanReading"]),
+    ]
+}
+
 // `scripts/tsan.sh` compiles only the tests that it runs.
 if let names = Context.environment["SLUICE_TEST_TARGETS"]?.split(separator: " ").map(String.init) {
     let known = package.targets.filter { $0.type == .test }.map(\.name)
@@ -627,19 +649,31 @@ if let names = Context.environment["SLUICE_TEST_TARGETS"]?.split(separator: " ")
 
 for target in package.targets where target.type != .system && target.type != .plugin {
     let exceptions = [
-        "CSimdJSON", "CRE2", "ClientApp", "DocumentationSnippets", "JustTrackApp", "ReadmeShop", "TutorialShop",
+        "CSimdJSON", "CRE2", "CSpawn", "ClientApp", "DocumentationSnippets", "JustTrackApp", "ReadmeShop",
+        "TutorialShop",
     ]
     guard !exceptions.contains(target.name) else { continue }
-    target.swiftSettings = [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        .treatAllWarnings(as: .error),
-    ]
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+            .treatAllWarnings(as: .error),
+        ]
 }
 
 extension Target {
+    /// A target of libFuzzer, in `Fuzz/Sources`.
+    static func fuzzer(_ name: String, dependencies: [Dependency]) -> Target {
+        .executableTarget(
+            name: name,
+            dependencies: dependencies,
+            path: "Fuzz/Sources/" + name,
+            swiftSettings: [.unsafeFlags(["-parse-as-library"])]
+        )
+    }
+
     /// The tests in the folder `Tests/UnitTests/FOLDER`, which need no server; each can name promises.
     static func unitTests(_ folder: String, dependencies: [Dependency]) -> Target {
         .testTarget(

@@ -30,6 +30,15 @@ let package = Package(
                 .product(name: "SluiceHTTP", package: "sluice"),
             ]
         ),
+        // Encodes rows for PostgreSQL on one thread.
+        .executableTarget(
+            name: "bench-copy",
+            dependencies: [
+                .product(name: "PlanReading", package: "sluice"),
+                .product(name: "Sluice", package: "sluice"),
+                .product(name: "SluicePostgres", package: "sluice"),
+            ]
+        ),
         // Counts calls of malloc.
         .target(name: "CAllocations"),
         // Builds, checks and encodes typed events on one thread, and sends them through a pipeline.

@@ -4,7 +4,6 @@
 #   scripts/fuzz.sh [SECONDS]     how long the targets run, in parallel. Default: 30
 set -euo pipefail
 cd "$(dirname "$0")/.."
-source scripts/lib/packages.sh
 source scripts/lib/phase.sh
 source scripts/lib/retail.sh
 
@@ -13,15 +12,21 @@ run=$PWD/.run/fuzz
 
 # The seeds are small plans and a few real events; a run adds the inputs that reach new code.
 make_seeds() {
-    mkdir -p "$run/plan-reader" "$run/event-check" "$run/findings"
+    mkdir -p "$run/copy-rows" "$run/event-check" "$run/plan-reader" "$run/findings"
     cp Fuzz/Seeds/*.plist "$run/plan-reader/"
+    split -l 1 -a 3 Fuzz/Seeds/canonical.ndjson "$run/copy-rows/canonical-"
     retail_lines | sed -n '1~200p' | split -l 1 -a 3 - "$run/event-check/retail-"
 }
 
-# The option --sanitize=fuzzer leaves the entry point to libFuzzer; the flags after it add AddressSanitizer.
+# In a folder of its own, because of its flags. The option --sanitize=fuzzer leaves the entry point to libFuzzer; the flags after it add
+# AddressSanitizer.
+export SLUICE_FUZZ=1
 build() {
-    build_package Fuzz -c release --sanitize=fuzzer -Xswiftc -sanitize=fuzzer,address \
-        -Xcc -fsanitize=fuzzer-no-link,address -Xcxx -fsanitize=fuzzer-no-link,address
+    local target
+    for target in copy-rows event-check plan-reader; do
+        swift build --scratch-path "$run/build" -c release --product "$target" --sanitize=fuzzer \
+            -Xswiftc -sanitize=fuzzer,address -Xcc -fsanitize=fuzzer-no-link,address -Xcxx -fsanitize=fuzzer-no-link,address
+    done
 }
 
 # Swift keeps flags in the spare bits of pointers, so LeakSanitizer would report memory that is still referenced.
@@ -29,7 +34,7 @@ export ASAN_OPTIONS=detect_leaks=0
 
 # fuzz TARGET DICTIONARY
 fuzz() {
-    logged "$run/$1.log" "Fuzz/.build/release/$1" "$run/$1" -dict="Fuzz/$2" -artifact_prefix="$run/findings/$1-" \
+    logged "$run/$1.log" "$run/build/release/$1" "$run/$1" -dict="Fuzz/$2" -artifact_prefix="$run/findings/$1-" \
         -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
 }
 
@@ -37,12 +42,14 @@ make_seeds
 build
 printf 'Fuzzing for %s seconds\n' "$seconds"
 # In parallel, because each target uses one processor.
-fuzz event-check event.dict & first=$!
-fuzz plan-reader plan.dict & second=$!
+fuzz copy-rows event.dict & first=$!
+fuzz event-check event.dict & second=$!
+fuzz plan-reader plan.dict & third=$!
 status=0
 wait "$first" || status=$?
 wait "$second" || status=$?
-for target in event-check plan-reader; do
+wait "$third" || status=$?
+for target in copy-rows event-check plan-reader; do
     printf '%s: ' "$target"
     sed -n 's/^stat::number_of_executed_units: *\(.*\)/\1 inputs/p' "$run/$target.log"
 done

@@ -3,7 +3,7 @@ package import EventSchema
 /// The trackers whose names mean something to a plan; compare them in lower case.
 ///
 /// They are stated here because the build plugin checks plans as `sluice lint` does and links no tracker. A test compares
-/// them with the default names that the trackers have.
+/// them with the types of trackers; a type that is not here means nothing to a plan.
 package enum WellKnownTracker {
     /// The tracker that prints events for people.
     package static let console = "console"

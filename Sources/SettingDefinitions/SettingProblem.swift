@@ -11,9 +11,12 @@ package struct SettingProblem: Hashable, Sendable {
         case conflictingSettings = "conflicting-settings"
         case missingSetting = "missing-setting"
         case unknownVariable = "unknown-variable"
+        case visibleSecret = "visible-secret"
 
-        /// `warning` if the settings can be used nevertheless.
-        package var severity: String { self == .unknownVariable ? "warning" : "error" }
+        /// Whether the settings can be used nevertheless.
+        package var isWarning: Bool { self == .unknownVariable || self == .visibleSecret }
+
+        fileprivate var severity: String { isWarning ? "warning" : "error" }
     }
 
     /// Where a setting has its value from, or would have it from.

@@ -15,7 +15,7 @@ struct RootCommand: AsyncParsableCommand {
             ServeCommand.self, StatusCommand.self, TopCommand.self, TailCommand.self,
             PauseCommand.self, ResumeCommand.self, ReloadCommand.self, SetCommand.self,
             DrainCommand.self, KeysCommand.self, CheckCommand.self, ReplayCommand.self, LoadCommand.self,
-            InitCommand.self,
+            ExecTestCommand.self, InitCommand.self,
             LintCommand.self, NewEventCommand.self, DiffCommand.self, CoverageCommand.self, ExportCommand.self,
             MigrateCommand.self, JournalCommand.self, QuarantineCommand.self, ConfigCommand.self,
             MetricsCommand.self, CompletionsCommand.self,

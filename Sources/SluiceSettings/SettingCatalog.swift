@@ -3,6 +3,7 @@ import EventPipeline
 import Operations
 package import SettingDefinitions
 import SluiceConsole
+import SluiceExec
 import SluiceHTTP
 import SluiceKafka
 import SluicePostgres
@@ -14,7 +15,7 @@ package enum SettingCatalog {
     ///
     /// Everything that the settings and the commands derive from a type is derived from this list.
     package static let trackerTypes: [any ConfigurableTracker.Type] = [
-        ConsoleTracker.self, PostgresTracker.self, KafkaTracker.self,
+        ConsoleTracker.self, PostgresTracker.self, KafkaTracker.self, ExecTracker.self,
     ]
 
     package static let keys: [SettingKey] =

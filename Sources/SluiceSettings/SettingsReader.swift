@@ -111,9 +111,12 @@ package struct SettingsReader: Sendable {
 
     // MARK: Problems
 
-    /// Throws all problems found so far.
+    /// What was found so far with which the settings can be used nevertheless.
+    package var warnings: [SettingProblem] { problems.all.filter(\.code.isWarning) + unknownVariables }
+
+    /// Throws all errors found so far.
     package func finish() throws(SettingsError) {
-        let all = problems.all
+        let all = problems.all.filter { !$0.code.isWarning }
         // Problems outside the file are in the order of the settings.
         let sorted = all.map { (order: $0.order, setting: order(of: $0.place), problem: $0) }.sorted { first, second in
             (first.order.0, first.order.1, first.setting) < (second.order.0, second.order.1, second.setting)

@@ -189,13 +189,13 @@ struct TurnTests {
         .promise("fair-shares")
     )
     func keysInBodies() async throws {
-        let garbage = try await Requests.gzip("[" + String(repeating: "1,", count: 2_000_000) + "1]")
+        let garbage = try await Requests.gzip("[" + String(repeating: "1,", count: 1_000_000) + "1]")
         let event = #"{"event":"Ping","properties":{"n":1}}"#
         let events = Array(repeating: event, count: 2500).joined(separator: ",")
         let honest = Array(#"{"batch":[\#(events)],"api_key":"web-key"}"#.utf8)
         try await TestServer.run(Self.keyed) { server in
             var isShared = false
-            // A body of the attackers takes more than 30 turns, and together they have more than 300. On a busy machine
+            // A body of the attackers takes more than 15 turns, and together they have more than 150. On a busy machine
             // many of them pass before the last byte of the honest body arrives; then there is another round.
             while !isShared {
                 try Task.checkCancellation()

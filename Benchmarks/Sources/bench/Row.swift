@@ -18,6 +18,7 @@ let allRows: [any Row] =
     ] + HTTPRow.all + [
         JournalReadRow(),
         JustTrackRow(),
+        CopyRow(),
         PostgresRow(),
         LoadRow(),
         LoadRow(processes: 2),

@@ -1,5 +1,6 @@
+import EventModel
+import EventValidation
 import PlanReading
-import Sluice
 
 /// Checks arbitrary bytes as a document and as lines, and checks the accepted events again.
 ///

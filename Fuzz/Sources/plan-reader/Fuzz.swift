@@ -1,5 +1,4 @@
 import PlanReading
-import Sluice
 
 /// Reads arbitrary bytes as a file of a tracking plan.
 ///

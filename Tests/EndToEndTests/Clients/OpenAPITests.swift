@@ -33,7 +33,9 @@ struct OpenAPITests {
     private static func schemathesis(_ document: String, _ server: String, key: String?) -> [String] {
         [
             "run", document, "--url", server, "--exclude-checks", "positive_data_acceptance,negative_data_rejection",
-            "--phases", "examples,coverage,fuzzing", "--max-examples", "3", "--seed", "1", "--no-color",
+            // The phase "coverage" sends the same bodies with and without keys, and takes most of the time.
+            "--phases", key == nil ? "examples,fuzzing" : "examples,coverage,fuzzing",
+            "--max-examples", "3", "--seed", "1", "--no-color",
         ] + (key.map { ["--header", "Authorization: Bearer \($0)"] } ?? [])
     }
 

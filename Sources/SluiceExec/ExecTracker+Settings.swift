@@ -1,0 +1,106 @@
+package import SettingDefinitions
+package import TrackerKit
+
+extension ExecConfiguration: Configurable {
+    package static var defaults: ExecConfiguration { ExecConfiguration(command: []) }
+}
+
+extension SettingKey {
+    fileprivate static let execCommand = SettingKey(
+        "exec.command",
+        .list,
+        """
+        The program that delivers the events, and its arguments; in the environment variable, separate them with semicolons. A program \
+        without a slash is searched for in PATH. Arguments are not secret: other users of the machine can see them.
+        """,
+        default: .none,
+        scope: .tracker(type: ExecTracker.type)
+    )
+    fileprivate static let execEnvironment = SettingKey(
+        "exec.environment",
+        .list,
+        """
+        The program's environment variables beside PATH, HOME, LANG, TZ and SLUICE_TRACKER, each as NAME=value, or as NAME for the \
+        value that this process has.
+        """,
+        default: .none,
+        secrecy: .partlySecret(ExecTracker.redacted),
+        scope: .tracker(type: ExecTracker.type)
+    )
+    fileprivate static let execEnvironmentFiles = SettingKey(
+        "exec.environmentFiles",
+        .list,
+        """
+        Environment variables whose values are secret, each as NAME=path of a file with the value; the files are read whenever the \
+        program is started.
+        """,
+        default: .none,
+        scope: .tracker(type: ExecTracker.type)
+    )
+    fileprivate static let execDirectory = SettingKey(
+        "exec.workingDirectory",
+        .text,
+        "The program's working directory.",
+        default: .words("that of this process"),
+        scope: .tracker(type: ExecTracker.type)
+    )
+}
+
+extension ExecTracker: ConfigurableTracker {
+    package static let type = ExecConfiguration.defaultName
+    package static let settings: [Setting<ExecConfiguration>] = [
+        Setting(.execCommand) { values, exec in exec.command = values.texts(.execCommand) ?? [] },
+        .choice(
+            "exec.protocol",
+            \.programProtocol,
+            scope: .tracker(type: type),
+            "How the program gets events, and how it answers: lines."
+        ),
+        Setting(.execEnvironment) { values, exec in exec.environment = values.texts(.execEnvironment) ?? [] },
+        Setting(.execEnvironmentFiles) { values, exec in
+            exec.environmentFiles = values.texts(.execEnvironmentFiles) ?? []
+        },
+        Setting(.execDirectory) { values, exec in exec.workingDirectory = values.text(.execDirectory) },
+        .duration(
+            "exec.timeouts.deliverySeconds",
+            \.timeout,
+            within: 1...86_400,
+            scope: .tracker(type: type),
+            "How long the program may take for a delivery, in seconds."
+        ),
+        .duration(
+            "exec.timeouts.graceSeconds",
+            \.grace,
+            within: 0...3600,
+            scope: .tracker(type: type),
+            "How long the program may take to end after SIGTERM, in seconds, before it and the processes of its group get SIGKILL."
+        ),
+    ]
+    package static let requiresOneOf: [SettingKey] = [.execCommand]
+    package static let example = (
+        name: "crm", values: [SettingKey.execCommand: "[/usr/local/bin/to-crm, --region, eu]"]
+    )
+
+    package static func configuration(named name: String, from values: any SettingValues) -> ExecConfiguration? {
+        var exec = ExecConfiguration.reading(settings, from: values)
+        guard !exec.command.isEmpty else { return nil }
+        exec.name = name
+        if let position = VisibleSecret.position(in: exec.command) {
+            let sentence = """
+                argument \(position) seems to be a secret, which other users of the machine can see; pass it in a file or with \
+                environmentFiles
+                """
+            values.note(.execCommand, sentence, as: .visibleSecret)
+        }
+        return exec
+    }
+
+    package static func tracker(_ configuration: ExecConfiguration, in context: TrackerContext) -> any Tracker {
+        ExecTracker(configuration, logger: context.logger)
+    }
+
+    /// An entry of `environment` without its value.
+    fileprivate static func redacted(_ entry: String) -> String {
+        entry.contains("=") ? "\(ProgramDescription.name(of: entry))=\(SettingKey.mask)" : entry
+    }
+}

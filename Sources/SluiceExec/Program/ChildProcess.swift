@@ -1,0 +1,299 @@
+import CSpawn
+import Logging
+import TrackerKit
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A running program, with the pipes to its standard input and from its standard output and error.
+///
+/// Only the thread that started it may use it, because on Linux the program is killed when that thread ends.
+final class ChildProcess {
+    /// How a program ended.
+    enum End {
+        case exited(Int32)
+        case killed(Int32)
+        /// Another part of this process has waited for the program.
+        case unknown
+
+        var words: String {
+            switch self {
+            case .exited(let status): "exit status \(status)"
+            case .killed(let signal): "signal \(signal)"
+            case .unknown: "unknown"
+            }
+        }
+    }
+
+    /// The room in the pipe for events, in bytes; more of it means fewer turns of the two processes.
+    private static let inputRoom: Int32 = 1 << 20
+    private static let checkInMilliseconds: Int32 = 100
+
+    private let id: pid_t
+    /// The pipe to standard input; `nil` once it is closed.
+    private var input: Int32?
+    private let output: Int32
+    private let errorOutput: ErrorOutput
+    private var end: End?
+
+    /// Starts a program.
+    init(_ program: ProgramDescription, tracker: String, logger: Logger) throws(TrackerError) {
+        var pipes: [ProgramPipe] = []
+        do throws(TrackerError) {
+            for _ in 0..<3 { pipes.append(try ProgramPipe()) }
+            errorOutput = try ErrorOutput(pipes[2].reading, tracker: tracker, logger: logger)
+            id = try Self.start(program, pipes[0].reading, pipes[1].writing, pipes[2].writing)
+        } catch {
+            pipes.forEach { $0.close() }
+            throw error
+        }
+        for end in [pipes[0].reading, pipes[1].writing, pipes[2].writing] { closeDescriptor(end) }
+        input = pipes[0].writing
+        output = pipes[1].reading
+        ProgramPipe.setNonblocking(pipes[0].writing)
+        ProgramPipe.setNonblocking(output)
+        cspawn_set_room(pipes[0].writing, Self.inputRoom)
+        let errorOutput = errorOutput
+        // It lives as long as the program, which a delivery or a check has started.
+        Task { await errorOutput.readAll() }
+    }
+
+    deinit {
+        _ = end(within: .zero)
+        closeDescriptor(output)
+    }
+
+    private static func start(
+        _ program: ProgramDescription,
+        _ input: Int32,
+        _ output: Int32,
+        _ error: Int32
+    ) throws(TrackerError) -> pid_t {
+        var id: pid_t = 0
+        let number = withCStrings(program.arguments) { arguments in
+            withCStrings(program.environment) { environment in
+                program.path.withCString { path in
+                    let directory = program.directory.map { strdup($0) } ?? nil
+                    defer { free(directory) }
+                    var description = CSpawnProgram(
+                        path: path,
+                        arguments: arguments,
+                        environment: environment,
+                        directory: directory,
+                        standard_input: input,
+                        standard_output: output,
+                        standard_error: error
+                    )
+                    return cspawn_start(&description, &id)
+                }
+            }
+        }
+        guard number == 0 else { throw ExecErrors.cannotStart(program.arguments.first ?? "", number) }
+        return id
+    }
+
+    private static func withCStrings<Result>(
+        _ texts: [String],
+        _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) -> Result
+    ) -> Result {
+        let strings = texts.map { strdup($0) } + [nil]
+        defer { strings.forEach { free($0) } }
+        return strings.withUnsafeBufferPointer { body($0.baseAddress) }
+    }
+
+    // MARK: Exchange
+
+    /// Whether the program has ended by itself.
+    var hasEnded: Bool { end != nil || cspawn_wait_until_ended(id, 0) != 0 }
+
+    /// Waits for output for at most so many milliseconds; returns whether there is any, or it has ended.
+    func hasOutput(within milliseconds: Int32) -> Bool {
+        var request = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        return poll(&request, 1, milliseconds) > 0
+    }
+
+    /// Checks that the program has written nothing since the last exchange.
+    ///
+    /// - Throws: `unavailable` if it has, or if its output has ended.
+    func requireSilence() throws(TrackerError) {
+        let count = withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { readBytes(output, into: $0) }
+        if count == 0 { throw ExecErrors.ended }
+        if count > 0 { throw ExecErrors.badAnswer("it came before the delivery") }
+    }
+
+    /// Sends bytes and receives output, until all is sent and `receive` says that this was all.
+    ///
+    /// - Parameter receive: Gets the output piece by piece; no bytes mean that it has ended. Returns whether that was all.
+    /// - Throws: `timeout` at the deadline, `cancelled` after an interrupt, what `receive` throws, and `unavailable` if the program ends
+    ///   before that was all.
+    func exchange(
+        _ bytes: [UInt8],
+        until deadline: ContinuousClock.Instant,
+        _ interrupt: Interrupt,
+        receive: (UnsafeRawBufferPointer) throws(TrackerError) -> Bool
+    ) throws(TrackerError) {
+        var (sent, isAnswered) = (0, false)
+        // A program that does not read any more may still have answered, which its output shows.
+        var reads = true
+        while !(isAnswered && (sent == bytes.count || !reads)) {
+            let wants = reads && sent < bytes.count
+            let ready = try wait(forInput: wants, until: deadline, interrupt)
+            if ready.output {
+                isAnswered = try takeOutput(receive)
+            }
+            if ready.input {
+                do throws(TrackerError) { sent += try send(bytes, from: sent) } catch { reads = false }
+            }
+        }
+        guard reads else { throw ExecErrors.ended }
+    }
+
+    private func wait(
+        forInput: Bool,
+        forOutput: Bool = true,
+        until deadline: ContinuousClock.Instant,
+        _ interrupt: Interrupt
+    ) throws(TrackerError) -> (input: Bool, output: Bool) {
+        // A negative descriptor is skipped.
+        var requests = [pollfd(fd: forOutput ? output : -1, events: Int16(POLLIN), revents: 0)]
+        if forInput, let input { requests.append(pollfd(fd: input, events: Int16(POLLOUT), revents: 0)) }
+        let count = poll(&requests, nfds_t(requests.count), Self.checkInMilliseconds)
+        if interrupt.isRaised { throw .cancelled }
+        if ContinuousClock.now >= deadline { throw ExecErrors.timeout }
+        guard count > 0 else { return (false, false) }
+        return (requests.count == 2 && requests[1].revents != 0, requests[0].revents != 0)
+    }
+
+    private func takeOutput(
+        _ receive: (UnsafeRawBufferPointer) throws(TrackerError) -> Bool
+    ) throws(TrackerError) -> Bool {
+        let result = withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 1) { buffer in
+            let count = readBytes(output, into: buffer)
+            // Nothing is there after all.
+            if count < 0 { return Result<Bool, TrackerError>.success(false) }
+            return Result { () throws(TrackerError) in
+                let isAll = try receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                if count == 0, !isAll { throw ExecErrors.ended }
+                return isAll
+            }
+        }
+        return try result.get()
+    }
+
+    private func send(_ bytes: [UInt8], from start: Int) throws(TrackerError) -> Int {
+        guard let input else { throw ExecErrors.ended }
+        let count = bytes.withUnsafeBytes { writeBytes(input, UnsafeRawBufferPointer(rebasing: $0[start...])) }
+        if count >= 0 { return count }
+        if errno == EAGAIN || errno == EINTR { return 0 }
+        throw ExecErrors.ended
+    }
+
+    /// Sends bytes without waiting for an answer.
+    func send(
+        _ bytes: [UInt8],
+        until deadline: ContinuousClock.Instant,
+        _ interrupt: Interrupt
+    ) throws(TrackerError) {
+        var sent = 0
+        while sent < bytes.count {
+            // Output is left for later.
+            let ready = try wait(forInput: true, forOutput: false, until: deadline, interrupt)
+            if ready.input { sent += try send(bytes, from: sent) }
+        }
+    }
+
+    /// Sends bytes, and returns the line that the program answers with.
+    ///
+    /// - Throws: as `exchange`; `unavailable` for more than a line, or a longer one than `LinesAnswer.maximumBytes`.
+    func answer(
+        to bytes: [UInt8],
+        until deadline: ContinuousClock.Instant,
+        _ interrupt: Interrupt
+    ) throws(TrackerError) -> [UInt8] {
+        var answer: [UInt8] = []
+        try exchange(bytes, until: deadline, interrupt) { piece throws(TrackerError) in
+            answer.append(contentsOf: piece)
+            if let end = answer.firstIndex(of: UInt8(ascii: "\n")) {
+                guard end == answer.count - 1 else { throw ExecErrors.badAnswer("it has more than one line") }
+                return true
+            }
+            guard answer.count <= LinesAnswer.maximumBytes else {
+                throw ExecErrors.badAnswer("it is longer than \(LinesAnswer.maximumBytes) bytes")
+            }
+            return false
+        }
+        return answer
+    }
+
+    // MARK: End
+
+    /// The last lines that the program wrote to standard error.
+    func lastErrorLines() -> [String] { errorOutput.lastLines() }
+
+    /// Closes standard input, sends SIGTERM, and SIGKILL to the whole group once the program has ended or the time is over.
+    ///
+    /// An interrupt ends the time.
+    func end(within grace: Duration, _ interrupt: Interrupt = Interrupt()) -> End {
+        if let end { return end }
+        if let input { closeDescriptor(input) }
+        input = nil
+        if !hasEnded, grace > .zero {
+            kill(-id, SIGTERM)
+            let deadline = ContinuousClock.now + grace
+            while !interrupt.isRaised, ContinuousClock.now < deadline {
+                if cspawn_wait_until_ended(id, Self.checkInMilliseconds) != 0 { break }
+            }
+        }
+        // Before the program is waited for, so that its number still stands for its group.
+        kill(-id, SIGKILL)
+        let end = wait()
+        self.end = end
+        _ = errorOutput.lastLines()
+        errorOutput.close()
+        return end
+    }
+
+    private func wait() -> End {
+        var status: Int32 = 0
+        while waitpid(id, &status, 0) < 0 {
+            if errno != EINTR { return .unknown }
+        }
+        let signal = status & 0x7F
+        return signal == 0 ? .exited((status >> 8) & 0xFF) : .killed(signal)
+    }
+}
+
+/// Lets a write to a program that has ended fail with an error only, on this thread.
+func ignorePipeSignals() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+}
+
+/// Reads once; as `read`.
+func readBytes(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    #if canImport(Glibc)
+    Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+    #elseif canImport(Musl)
+    Musl.read(descriptor, buffer.baseAddress, buffer.count)
+    #else
+    Darwin.read(descriptor, buffer.baseAddress, buffer.count)
+    #endif
+}
+
+/// Writes once; as `write`.
+func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Glibc)
+    Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    #elseif canImport(Musl)
+    Musl.write(descriptor, bytes.baseAddress, bytes.count)
+    #else
+    Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+    #endif
+}

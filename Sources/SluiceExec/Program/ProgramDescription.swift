@@ -1,0 +1,98 @@
+import EventModel
+import SettingDefinitions
+import TrackerKit
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A program with its arguments, its environment and its directory, found and read anew for each start.
+struct ProgramDescription {
+    let path: String
+    let arguments: [String]
+    /// Each as `NAME=value`.
+    let environment: [String]
+    let directory: String?
+
+    /// Finds the program, and reads the files with environment variables.
+    ///
+    /// - Throws: `notPrepared` if a file or the directory is missing.
+    init(_ configuration: ExecConfiguration) throws(TrackerError) {
+        let variables = try Self.variables(configuration)
+        guard let name = configuration.command.first else { throw ExecErrors.invalidSettings("The command is empty.") }
+        if let directory = configuration.workingDirectory, access(directory, X_OK) != 0 {
+            throw ExecErrors.notPrepared("The directory '\(directory)' cannot be used: \(ExecErrors.text(of: errno)).")
+        }
+        path = try Self.path(of: name, in: variables["PATH"] ?? "")
+        arguments = configuration.command
+        environment = variables.map { "\($0)=\($1)" }.sorted()
+        directory = configuration.workingDirectory
+    }
+
+    /// Checks what needs no file.
+    ///
+    /// - Throws: `invalidSettings`.
+    static func check(_ configuration: ExecConfiguration) throws(TrackerError) {
+        guard configuration.command.first?.isEmpty == false else {
+            throw ExecErrors.invalidSettings("The command is empty; it is a list of the program and its arguments.")
+        }
+        let texts = configuration.command + configuration.environment + configuration.environmentFiles
+        guard texts.allSatisfy({ !$0.utf8.contains(0) }) else {
+            throw ExecErrors.invalidSettings("The command and its environment cannot contain NUL characters.")
+        }
+        for entry in configuration.environment where !isName(name(of: entry)) {
+            throw ExecErrors.invalidSettings("'\(name(of: entry))' is no name of an environment variable.")
+        }
+        for entry in configuration.environmentFiles where !isName(name(of: entry)) || value(of: entry) == nil {
+            throw ExecErrors.invalidSettings("'\(name(of: entry))' in environmentFiles is not of the form NAME=path.")
+        }
+    }
+
+    // MARK: Environment
+
+    private static func variables(_ configuration: ExecConfiguration) throws(TrackerError) -> [String: String] {
+        var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "SLUICE_TRACKER": configuration.name]
+        for entry in ["PATH", "HOME", "LANG", "TZ"] + configuration.environment {
+            let name = name(of: entry)
+            if let value = value(of: entry) ?? getenv(name).map({ String(cString: $0) }) { variables[name] = value }
+        }
+        for entry in configuration.environmentFiles {
+            guard let file = value(of: entry) else { continue }
+            do {
+                variables[name(of: entry)] = String(decoding: try SecretFile.contents(of: file), as: UTF8.self)
+            } catch {
+                throw ExecErrors.notPrepared("The file '\(file)' of an environment variable cannot be read.")
+            }
+        }
+        return variables
+    }
+
+    static func name(of entry: String) -> String { String(entry.prefix { $0 != "=" }) }
+
+    private static func value(of entry: String) -> String? {
+        entry.firstIndex(of: "=").map { String(entry[entry.index(after: $0)...]) }
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        name.utf8.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
+            && name.utf8.allSatisfy { byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
+                    || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+            }
+    }
+
+    // MARK: Path
+
+    private static func path(of name: String, in folders: String) throws(TrackerError) -> String {
+        if name.contains("/") { return name }
+        for folder in folders.split(separator: ":") {
+            let path = "\(folder)/\(name)"
+            if access(path, X_OK) == 0 { return path }
+        }
+        throw ExecErrors.notPrepared("The program '\(name)' is in no folder of its PATH.")
+    }
+}

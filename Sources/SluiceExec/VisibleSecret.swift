@@ -1,0 +1,25 @@
+/// A secret among the arguments of a command, which every user of the machine can see.
+///
+/// It is a guess from the names of options and from the form of URLs.
+package enum VisibleSecret {
+    /// The position of the first argument that seems to be a secret, or to have one in it.
+    package static func position(in command: [String]) -> Int? {
+        command.indices.dropFirst().first { position in
+            let argument = command[position]
+            if argument.contains(/:\/\/[^\/@\s]*:[^\/@\s]+@/) { return true }
+            if let value = argument.firstIndex(of: "=") {
+                return isSecret(argument[..<value]) && !argument.hasSuffix("=")
+            }
+            // `--token VALUE`, where the secret is the value.
+            return position > 1 && command[position - 1].hasPrefix("-") && isSecret(command[position - 1][...])
+                && !argument.hasPrefix("-")
+        }
+    }
+
+    /// Whether an option or a variable of this name has a secret as its value, and not the path of a file.
+    private static func isSecret(_ name: Substring) -> Bool {
+        let name = name.lowercased()
+        return name.contains(/password|passwd|secret|token|api[-_]?key|credential/)
+            && !name.contains(/(file|path|name|url|id)$/)
+    }
+}

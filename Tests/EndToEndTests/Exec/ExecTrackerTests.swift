@@ -1,0 +1,104 @@
+import Foundation
+import ServerTestSupport
+import TestPromises
+import TestSupport
+import Testing
+
+@Suite("sluice and programs that are trackers", .timeLimit(.minutes(5)))
+struct ExecTrackerTests {
+    private static func example(_ name: String) -> String { RepositoryFile.url("Examples/exec/\(name)").path }
+
+    /// Reads the lines of a delivery.
+    private static let readLines = #"head -c "$(expr "$header" : '.*"bytes":\([0-9]*\)')" >/dev/null"#
+
+    private static let plan = """
+        <plist><dict><key>events</key><dict><key>Song Played</key><dict>
+        <key>registeredTrackers</key><array><string>crm</string></array>
+        <key>payload</key><dict><key>number</key><string>integer</string></dict>
+        </dict></dict></dict></plist>
+        """
+
+    @Test("exec-test finds that the examples keep every promise", arguments: ["append.py", "append.sh"])
+    func examples(name: String) async throws {
+        let folder = try TestFolder()
+        let ids = #"sed -nE 's/.*"id":"([^"]*)".*/\1/p' events"#
+        let run = try await Sluice.run(
+            "exec-test",
+            "--delivered",
+            ids,
+            "--",
+            Self.example(name),
+            folder.path("events"),
+            in: folder
+        )
+        #expect(run.ending == .exit(0), "\(run.output) \(run.errors)")
+        #expect(run.output.count == 10)
+        #expect(run.output.allSatisfy { $0.hasPrefix("kept:") })
+    }
+
+    @Test(
+        "exec-test names the promises that a program breaks",
+        arguments: [
+            ("cat", 8),
+            // Answers as soon as it has the header.
+            ("while read -r header; do printf '%s\\n' \"$header\"; \(readLines); done", 1),
+            // Takes only two deliveries.
+            (
+                "n=0; while read -r header; do n=$((n + 1)); [ $n -lt 3 ] || exit 1; \(readLines); printf '%s\\n' \"$header\"; done",
+                2
+            ),
+        ]
+    )
+    func broken(script: String, count: Int) async throws {
+        let folder = try TestFolder()
+        let run = try await Sluice.run("exec-test", "--timeout", "20", "--", "sh", "-c", script, in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(run.output.count { $0.hasPrefix("broken:") } == count, "\(run.output)")
+        #expect(run.errors.last?.hasSuffix("broken.") == true)
+    }
+
+    @Test(
+        "every acknowledged event reaches the program, however often sluice is killed, and no process is left",
+        .promise("killed-process")
+    )
+    func killed() async throws {
+        let folder = try TestFolder()
+        let plan = try folder.write(Self.plan, to: "plan.plist")
+        let script = #"echo $$ >>processes; exec \#(Self.example("append.sh")) delivered"#
+        try folder.write("trackers: { crm: { type: exec, command: [/bin/sh, -c, '\(script)'] } }", to: "sluice.yaml")
+        let options = ["--config", "sluice.yaml", "--journal", "journal", "--no-admin"]
+        var acknowledged = Set<Int>()
+        for round in 0..<10 {
+            let server = try await ServingSluice.start(options, in: folder, plan: plan)
+            for number in round * 20..<round * 20 + 20 {
+                let answer = try await server.post(#"{"name":"Song Played","payload":{"number":\#(number)}}"#)
+                if answer.status == 200 { acknowledged.insert(number) }
+            }
+            server.process.send(round == 9 ? SIGTERM : SIGKILL)
+            #expect(try await server.process.waitForEnd() == (round == 9 ? .exit(0) : .signal(SIGKILL)))
+        }
+        #expect(acknowledged.count == 200)
+        let lines = folder.lines(of: "delivered")
+        let delivered = lines.compactMap { $0.firstMatch(of: /"number":(\d+)/).flatMap { Int($0.1) } }
+        #expect(Set(delivered) == acknowledged)
+        let processes = folder.lines(of: "processes").compactMap { pid_t($0) }
+        #expect(processes.count >= 10)
+        // A killed process may take a moment to end; one that was left behind never would.
+        for process in processes { while kill(process, 0) == 0 { await Task.yield() } }
+    }
+
+    @Test("config check warns of a secret in a command, and config show hides the values of variables")
+    func secrets() async throws {
+        let folder = try TestFolder()
+        try folder.write(
+            "trackers: { crm: { type: exec, command: [to-crm, --token, abc], environment: [REGION=eu, HOME] } }",
+            to: "sluice.yaml"
+        )
+        let check = try await Sluice.run("config", "check", "--config", "sluice.yaml", in: folder)
+        #expect(check.ending == .exit(0))
+        #expect(check.output.first?.contains("argument 2 seems to be a secret") == true)
+        #expect(check.output.first?.contains("abc") == false)
+        let shown = try await Sluice.run("config", "show", "--config", "sluice.yaml", in: folder)
+        #expect(shown.output.contains { $0.contains("trackers.crm.environment ") && $0.contains("REGION=***; HOME") })
+    }
+}
