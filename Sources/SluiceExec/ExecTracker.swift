@@ -93,7 +93,8 @@ extension Tracker where Self == ExecTracker {
     /// - Parameters:
     ///   - command: The program and its arguments.
     ///   - name: The name that refers to the tracker in the plan. Default: `exec`.
-    ///   - logger: The logger.
+    ///   - logger: Logs what the program writes to standard error, and how it ends.
+    /// - Returns: A tracker to give to a pipeline; the program starts when the pipeline starts it.
     public static func exec(
         _ command: [String],
         name: String = ExecConfiguration.defaultName,

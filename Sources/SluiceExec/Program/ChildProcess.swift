@@ -128,9 +128,8 @@ final class ChildProcess {
 
     /// Sends bytes and receives output, until all is sent and `receive` says that this was all.
     ///
-    /// - Parameter receive: Gets the output piece by piece; no bytes mean that it has ended. Returns whether that was all.
-    /// - Throws: `timeout` at the deadline, `cancelled` after an interrupt, what `receive` throws, and `unavailable` if the program ends
-    ///   before that was all.
+    /// `receive` gets the output piece by piece, and no bytes at its end. Throws `timeout` at the deadline, `cancelled` after an interrupt,
+    /// what `receive` throws, and `unavailable` if the program ends before that was all.
     func exchange(
         _ bytes: [UInt8],
         until deadline: ContinuousClock.Instant,
@@ -209,7 +208,7 @@ final class ChildProcess {
 
     /// Sends bytes, and returns the line that the program answers with.
     ///
-    /// - Throws: as `exchange`; `unavailable` for more than a line, or a longer one than `LinesAnswer.maximumBytes`.
+    /// Throws as `exchange`, and `unavailable` for more than a line, or a longer one than `LinesAnswer.maximumBytes`.
     func answer(
         to bytes: [UInt8],
         until deadline: ContinuousClock.Instant,

@@ -1,11 +1,9 @@
 /// Requires that the links of a document lead to files and headings that exist.
 enum LinkRule {
-    /// The links of a document that have no target.
+    /// The links of a document that have no target, relative to the document's folder.
     ///
-    /// - Parameters:
-    ///   - document: The document; the paths of its links are relative to its folder.
-    ///   - documents: The texts of all documents, by their paths from the project's root.
-    ///   - exists: Whether there is a file or a folder at a path from the project's root.
+    /// `documents` are the texts of all documents, by their paths from the project's root, and `exists` says whether there is a file or a
+    /// folder at such a path.
     static func findings(
         in document: TextFile,
         documents: [String: String],
