@@ -414,7 +414,8 @@ let package = Package(
         .target(
             name: "DocumentationSnippets",
             dependencies: [
-                "EventCodegen", "Events", "JustTrack", "Operations", "PlanReading", "Sluice", "SluiceHTTP",
+                "EventCodegen", "Events", "JustTrack", "Operations", "PlanReading", "Sluice", "SluiceExec",
+                "SluiceHTTP",
                 "SluiceKafka", "SluicePostgres", "SluiceTesting",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),

@@ -1,5 +1,6 @@
 import Events
 import Sluice
+import SluiceExec
 import SluiceKafka
 import SluicePostgres
 
@@ -12,6 +13,15 @@ func useKafka() throws -> Pipeline {
     let pipeline = try Pipeline(
         catalog: ShopEvents.catalog,
         trackers: [.kafka("localhost:9092", topic: "shop.{event}")],
+        journal: "data/journal"
+    )
+    return pipeline
+}
+
+func useExec() throws -> Pipeline {
+    let pipeline = try Pipeline(
+        catalog: ShopEvents.catalog,
+        trackers: [.exec(["/usr/local/bin/to-crm", "--region", "eu"], name: "crm")],
         journal: "data/journal"
     )
     return pipeline

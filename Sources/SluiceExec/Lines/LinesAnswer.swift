@@ -4,7 +4,9 @@ package import TrackerKit
 
 /// A program's answer to a delivery: `{"delivery":7}`, with what it refuses and what is to be retried.
 ///
-///     {"delivery":7,"refused":[{"event":3,"reason":"…"}],"retry":{"from":10,"reason":"…","afterSeconds":5}}
+/// ```json
+/// {"delivery":7,"refused":[{"event":3,"reason":"…"}],"retry":{"from":10,"reason":"…","afterSeconds":5}}
+/// ```
 ///
 /// Events are positions in the delivery, from 0. `retry` has `from`, `events`, a list of positions, or neither, for all events that are
 /// not refused. Other members are ignored.

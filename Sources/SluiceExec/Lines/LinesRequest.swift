@@ -4,7 +4,9 @@ import TrackerKit
 
 /// What a program is sent: a header, and the canonical line of each event.
 ///
-///     {"delivery":7,"attempt":1,"events":250,"bytes":81234}
+/// ```json
+/// {"delivery":7,"attempt":1,"events":250,"bytes":81234}
+/// ```
 ///
 /// `events` is the number of lines that follow, and `bytes` their size with the line feeds. `attempt` counts the deliveries since one
 /// brought something to its destination.

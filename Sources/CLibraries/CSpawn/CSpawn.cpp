@@ -1,7 +1,4 @@
-#ifdef __linux__
-#define _GNU_SOURCE
-#endif
-
+// C++ only because SwiftPM extracts no symbols of a package that has targets of both languages; C otherwise.
 #include "CSpawn.h"
 
 #include <errno.h>
@@ -157,7 +154,7 @@ int cspawn_wait_until_ended(pid_t id, int milliseconds) {
     // Linux 5.3; a sandbox may forbid it.
     int descriptor = (int)syscall(SYS_pidfd_open, id, 0);
     if (descriptor >= 0) {
-        struct pollfd request = {.fd = descriptor, .events = POLLIN};
+        struct pollfd request = {descriptor, POLLIN, 0};
         poll(&request, 1, milliseconds);
         close(descriptor);
         return has_ended(id);
