@@ -26,7 +26,7 @@ import time
 import attack_frames
 
 KIB, MIB = 1 << 10, 1 << 20
-# The limits that Documentation/Trust/Promises.md and README.md state.
+# The limits that the pages in Documentation/Send and Documentation/Trust state.
 MAXIMUM_ANSWER_BYTES = 256 * KIB
 QUARANTINE_BYTES_BESIDES_BODY = 64 * KIB
 # The limit for connections, bodies and responses (http.maximumBufferedBytes, 192 MiB by default), plus an allowance for the rest
