@@ -186,16 +186,16 @@ package enum QuarantineLine {
 
 extension Rejection {
     /// Whether the original is JSON that our parser can read; false if that is unknown.
-    var holdsJSON: Bool { !violations.contains(where: Self.mayBeNoJSON) }
+    var holdsJSON: Bool { !violations.contains { $0.code.mayBeOfNoJSON } }
+}
 
+extension VerdictCode {
     /// Whether the check may have stopped before the end of the event.
-    private static func mayBeNoJSON(_ violation: Violation) -> Bool {
-        switch violation.code.kind {
+    var mayBeOfNoJSON: Bool {
+        switch kind {
         case .malformedJSON, .tooLarge, .tooDeep: true
         case .unknownEvent, .forbiddenEvent, .unknownField, .missingRequired, .wrongType, .notInEnum, .tooLong,
-            .tooShort,
-            .patternMismatch,
-            .unplannedProperty, .invalidID, .invalidTime, .identifierTooLong, .outOfRange:
+            .tooShort, .patternMismatch, .unplannedProperty, .invalidID, .invalidTime, .identifierTooLong, .outOfRange:
             false
         }
     }

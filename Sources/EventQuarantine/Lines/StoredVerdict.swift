@@ -59,8 +59,7 @@ package struct StoredVerdict: Codable, Sendable {
 
     /// Whether the original is JSON that our parser can read, as for a `Rejection`; false if that is unknown.
     fileprivate var holdsJSON: Bool {
-        let codes = [VerdictCode.malformedJSON, .tooLarge, .tooDeep].map(\.rawValue)
-        return !errors.contains { codes.contains($0.code) }
+        !errors.contains { VerdictCode(rawValue: $0.code)?.mayBeOfNoJSON ?? false }
     }
 
     private static func append(_ members: [(name: String, value: String?)], to bytes: inout [UInt8]) {

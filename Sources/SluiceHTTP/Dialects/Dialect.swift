@@ -41,7 +41,7 @@ enum BodyLanguage {
 
 /// An endpoint of a client protocol other than Sluice's own: how its bodies become events, and how its clients are answered.
 ///
-/// To add a dialect, add a folder with its endpoints and their translations, and name them in `Route`.
+/// CONTRIBUTING.md says what belongs to a new one.
 protocol Dialect: Sendable {
     /// The dialect in metrics.
     var label: HTTPMetrics.DialectLabel { get }
