@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Appends events to a file, and answers each delivery once they are on disk: append.py FILE"""
+"""Appends events to a file, and answers each delivery once they are on disk: append.py FILE
+
+Refuses the events called Item Returned, to show how that is done."""
 
 import json
 import os
 import sys
 
-with open(sys.argv[1], "ab") as file:
+with open(sys.argv[1], "a+b") as file:
+    # A process that was killed may have left a part of a line.
+    if file.seek(0, os.SEEK_END) and file.seek(-1, os.SEEK_END) >= 0 and file.read(1) != b"\n":
+        file.write(b"\n")
     while header := sys.stdin.buffer.readline():
         delivery = json.loads(header)
-        answer = {"delivery": delivery["delivery"]}
         refused = []
         for position in range(delivery["events"]):
             line = sys.stdin.buffer.readline()
@@ -18,4 +22,4 @@ with open(sys.argv[1], "ab") as file:
                 file.write(line)
         file.flush()
         os.fsync(file.fileno())
-        print(json.dumps(answer | {"refused": refused}), flush=True)
+        print(json.dumps({"delivery": delivery["delivery"], "refused": refused}), flush=True)

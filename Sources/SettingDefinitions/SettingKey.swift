@@ -43,6 +43,8 @@ package struct SettingKey: Sendable {
         case secret
         /// A part of the value may be secret; the function replaces that part. The value of a list is passed one text at a time.
         case partlySecret(@Sendable (String) -> String)
+        /// A text of the list may be secret because of another one; the function replaces what is.
+        case partlySecretList(@Sendable ([String]) -> [String])
     }
 
     /// What has a value of its own for the setting.
@@ -145,6 +147,13 @@ extension SettingKey {
         case .harmless: text
         case .secret: Self.mask
         case .partlySecret(let redact): redact(text)
+        case .partlySecretList(let redact): redact([text]).first ?? Self.mask
         }
+    }
+
+    /// A list as it may be printed.
+    package func redacted(list texts: [String]) -> [String] {
+        if case .partlySecretList(let redact) = secrecy { return redact(texts) }
+        return texts.map(redacted)
     }
 }

@@ -32,16 +32,21 @@ enum ExecErrors {
 
     static let timeout = TrackerError(
         code: .timeout,
-        message: "The program did not answer in time, and was ended.",
+        message: "The program did not answer in time, so Sluice terminated it.",
         isRetryable: true
     )
 
     /// The program ended, which the log describes.
-    static let ended = unavailable("The program ended before it had answered.")
+    static let ended = failed("The program ended before it had answered.")
 
     /// An answer that does not follow the protocol.
     static func badAnswer(_ reason: String) -> TrackerError {
-        unavailable("The program's answer cannot be used, so it was ended: \(reason).")
+        failed("The program's answer cannot be used, so Sluice terminated it: \(reason).")
+    }
+
+    /// A failure that may be the fault of an event; if others are delivered meanwhile, the event is parked.
+    static func failed(_ sentence: String) -> TrackerError {
+        TrackerError(code: .failed, message: sentence, isRetryable: true)
     }
 
     static func text(of number: Int32) -> String { String(cString: strerror(number)) }

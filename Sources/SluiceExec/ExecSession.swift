@@ -9,6 +9,8 @@ actor ExecSession {
     private let thread: BlockingThread
     private let clock: RelativeClock
     private var program: ChildProcess?
+    /// A program whose delivery was cancelled: its end was requested, and is waited for later.
+    private var ending: ChildProcess?
     /// The number of the last delivery.
     private var number = 0
     /// How many deliveries have failed since one brought something to its destination.
@@ -37,37 +39,42 @@ actor ExecSession {
         do throws(TrackerError) {
             number += 1
             let request = LinesRequest(delivery, number: number, attempt: failures + 1)
-            let answer = try LinesAnswer(exchange(request, interrupt), to: number, of: delivery.count)
+            let line = try exchange(request.bytes, of: delivery.count, interrupt)
+            let answer = try LinesAnswer(line, to: number, of: delivery.count)
             let retried = answer.outcome.retry?.positions?.count ?? 0
-            failures = retried + answer.outcome.refusals.count < delivery.count ? 0 : failures + 1
+            failures = retried == delivery.count && retried > 0 ? failures + 1 : 0
             if answer.outcome.retry == nil { _ = ends.ended(now: clock.now()) }
             pauseEnd = clock.now() + answer.pause
             return answer.outcome
         } catch {
             failures += 1
-            endProgram(because: error, interrupt)
+            _ = endProgram(because: error, interrupt)
             return .retry(error)
         }
     }
 
     /// Asks the program whether it can deliver these events.
     func check(_ events: [String], _ interrupt: Interrupt) throws(TrackerError) {
+        let answer: LinesAnswer
         do throws(TrackerError) {
             number += 1
-            let answer = try LinesAnswer(
-                exchange(LinesRequest(checkOf: events, number: number), interrupt),
-                to: number,
-                of: 0
-            )
-            if let reason = answer.retryReason { throw reason }
+            let line = try exchange(LinesRequest(checkOf: events, number: number).bytes, of: 0, interrupt)
+            answer = try LinesAnswer(line, to: number, of: 0)
         } catch {
-            endProgram(because: error, interrupt)
-            throw error
+            let end = endProgram(because: error, interrupt)
+            throw TrackerError(
+                code: error.code,
+                message: ([error.message] + end).joined(separator: " "),
+                isRetryable: error.isRetryable
+            )
         }
+        if let reason = answer.retryReason { throw reason }
     }
 
     /// Ends the program.
     func stop() {
+        _ = ending?.end(within: configuration.grace)
+        ending = nil
         guard let program else { return }
         self.program = nil
         let end = program.end(within: configuration.grace)
@@ -76,10 +83,14 @@ actor ExecSession {
 
     // MARK: The program
 
-    private func runningProgram() throws(TrackerError) -> ChildProcess {
+    private func runningProgram(_ interrupt: Interrupt = Interrupt()) throws(TrackerError) -> ChildProcess {
+        if let ending {
+            _ = ending.end(within: configuration.grace, interrupt)
+            self.ending = nil
+        }
         if let program {
             if !program.hasEnded { return program }
-            endProgram(because: ExecErrors.ended, Interrupt())
+            _ = endProgram(because: ExecErrors.ended, interrupt)
         }
         ignorePipeSignals()
         let description = try ProgramDescription(configuration)
@@ -89,25 +100,33 @@ actor ExecSession {
     }
 
     /// Sends a request, and returns the line that answers it.
-    private func exchange(_ request: LinesRequest, _ interrupt: Interrupt) throws(TrackerError) -> [UInt8] {
-        let program = try runningProgram()
+    private func exchange(_ request: [UInt8], of count: Int, _ interrupt: Interrupt) throws(TrackerError) -> [UInt8] {
+        let program = try runningProgram(interrupt)
         try program.requireSilence()
-        return try program.answer(to: request.bytes, until: .now + configuration.timeout, interrupt)
+        return try program.answer(to: request, of: count, until: .now + configuration.timeout, interrupt)
     }
 
-    /// Ends a program that did not answer as it should, so that the next delivery starts it anew.
-    private func endProgram(because error: TrackerError, _ interrupt: Interrupt) {
-        guard let program else { return }
+    /// Ends a program that did not answer as it should, so that the next delivery starts it anew; returns sentences about its end.
+    private func endProgram(because error: TrackerError, _ interrupt: Interrupt) -> [String] {
+        guard let program else { return [] }
         self.program = nil
-        let end = program.end(within: configuration.grace, interrupt)
-        guard let summary = ends.failed(because: "\(error)", now: clock.now()) else { return }
-        logger.warning(
-            "The program has ended, and is started again for the next delivery.",
-            metadata: [
-                "tracker": "\(configuration.name)", "end": "\(end.words)", "error": "\(error)",
-                "ends": "\(summary.count)",
-                "lastLines": "\(program.lastErrorLines().joined(separator: " | "))",
-            ]
-        )
+        if error.code == .cancelled {
+            program.requestEnd()
+            ending = program
+            return []
+        }
+        let end = program.end(within: configuration.grace, interrupt).words
+        let lines = program.lastErrorLines()
+        if let summary = ends.failed(because: "\(error) \(end)", now: clock.now()) {
+            logger.warning(
+                "The program has ended, and is started again for the next delivery.",
+                metadata: [
+                    "tracker": "\(configuration.name)", "end": "\(end)", "error": "\(error)",
+                    "ends": "\(summary.count)",
+                    "lastLines": "\(lines.joined(separator: " | "))",
+                ]
+            )
+        }
+        return ["Its end: \(end)."] + (lines.last.map { ["Its last line on standard error: \($0)"] } ?? [])
     }
 }

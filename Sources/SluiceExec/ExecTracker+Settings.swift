@@ -14,6 +14,7 @@ extension SettingKey {
         without a slash is searched for in PATH. Arguments are not secret: other users of the machine can see them.
         """,
         default: .none,
+        secrecy: .partlySecretList(VisibleSecret.redacted),
         scope: .tracker(type: ExecTracker.type)
     )
     fileprivate static let execEnvironment = SettingKey(
@@ -71,7 +72,7 @@ extension ExecTracker: ConfigurableTracker {
         .duration(
             "exec.timeouts.graceSeconds",
             \.grace,
-            within: 0...3600,
+            within: 0...30,
             scope: .tracker(type: type),
             "How long the program may take to end after SIGTERM, in seconds, before it and the processes of its group get SIGKILL."
         ),
@@ -83,7 +84,7 @@ extension ExecTracker: ConfigurableTracker {
 
     package static func configuration(named name: String, from values: any SettingValues) -> ExecConfiguration? {
         var exec = ExecConfiguration.reading(settings, from: values)
-        guard !exec.command.isEmpty else { return nil }
+        guard let command = values.texts(.execCommand), !note(problemsOf: exec, command, in: values) else { return nil }
         exec.name = name
         if let position = VisibleSecret.position(in: exec.command) {
             let sentence = """
@@ -93,6 +94,21 @@ extension ExecTracker: ConfigurableTracker {
             values.note(.execCommand, sentence, as: .visibleSecret)
         }
         return exec
+    }
+
+    /// Notes what is wrong with the command and its environment; returns whether anything is.
+    private static func note(
+        problemsOf exec: ExecConfiguration,
+        _ command: [String],
+        in values: any SettingValues
+    ) -> Bool {
+        let variables = exec.environment.compactMap(ProgramDescription.problem(ofVariable:))
+        let files = exec.environmentFiles.compactMap(ProgramDescription.problem(ofFile:))
+        let hasProgram = command.first?.isEmpty == false
+        for problem in variables { values.note(.execEnvironment, problem) }
+        for problem in files { values.note(.execEnvironmentFiles, problem) }
+        if !hasProgram { values.note(.execCommand, "expected a program and its arguments") }
+        return !(variables.isEmpty && files.isEmpty && hasProgram)
     }
 
     package static func tracker(_ configuration: ExecConfiguration, in context: TrackerContext) -> any Tracker {

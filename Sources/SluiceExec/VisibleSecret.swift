@@ -1,10 +1,21 @@
+import SettingDefinitions
+
 /// A secret among the arguments of a command, which every user of the machine can see.
 ///
 /// It is a guess from the names of options and from the form of URLs.
 package enum VisibleSecret {
     /// The position of the first argument that seems to be a secret, or to have one in it.
-    package static func position(in command: [String]) -> Int? {
-        command.indices.dropFirst().first { position in
+    package static func position(in command: [String]) -> Int? { positions(in: command).first }
+
+    /// The command with the arguments that seem to be secret replaced.
+    package static func redacted(_ command: [String]) -> [String] {
+        var command = command
+        for position in positions(in: command) { command[position] = SettingKey.mask }
+        return command
+    }
+
+    private static func positions(in command: [String]) -> [Int] {
+        command.indices.dropFirst().filter { position in
             let argument = command[position]
             if argument.contains(/:\/\/[^\/@\s]*:[^\/@\s]+@/) { return true }
             if let value = argument.firstIndex(of: "=") {

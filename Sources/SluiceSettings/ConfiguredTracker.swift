@@ -52,11 +52,17 @@ extension SettingsReader {
             .map { ConfiguredTracker(type, $0, named: name) }
     }
 
+    /// Whether a text or a list is stated.
+    private func states(_ key: SettingKey) -> Bool {
+        if case .list = key.kind { return texts(key) != nil }
+        return text(key) != nil
+    }
+
     /// Says what a tracker of the section `trackers` lacks, unless a problem with it was noted already.
     private func noteMissing(_ tracker: ConfigurationDocument.Tracker) {
         let settings = tracker.type.requiresOneOf.map { SettingName($0, ofTracker: tracker.name) }
         let section = section(ofTracker: tracker.name)
-        guard !settings.isEmpty, settings.allSatisfy({ section.text($0.key) == nil && !isRejected($0) }) else { return }
+        guard !settings.isEmpty, settings.allSatisfy({ !section.states($0.key) && !isRejected($0) }) else { return }
         let names = settings.map(\.name).joined(separator: " or ")
         note(.missingSetting, at: tracker.place, "the tracker '\(tracker.name)' needs \(names)")
     }

@@ -37,7 +37,7 @@ extension SettingValue {
     func redacted(as key: SettingKey) -> SettingValue {
         switch (self, key.secrecy) {
         case (_, .harmless): self
-        case (.list(let texts), .partlySecret): .list(texts.map(key.redacted))
+        case (.list(let texts), .partlySecret), (.list(let texts), .partlySecretList): .list(key.redacted(list: texts))
         case (.text(let text), _): .text(key.redacted(text))
         default: .text(SettingKey.mask)
         }

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +74,12 @@ static int prepare_and_execute(const struct CSpawnProgram *program, pid_t parent
     *report = 3;
     if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0) return errno;
     close_from(4);
+    // Sluice raises its limit for its connections; a program that uses `select`, or closes every descriptor, needs the usual one.
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > 1024) {
+        files.rlim_cur = 1024;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
     if (program->directory && chdir(program->directory) != 0) return errno;
     reset_signals();
     execve(program->path, program->arguments, program->environment);

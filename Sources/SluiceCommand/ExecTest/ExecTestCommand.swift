@@ -3,6 +3,7 @@ import EventModel
 import Foundation
 import Logging
 import SluiceExec
+import SluiceSettings
 import SluiceTesting
 import TrackerKit
 
@@ -13,7 +14,7 @@ struct ExecTestCommand: AsyncParsableCommand {
         abstract: "Test whether a program can be a tracker of the type exec.",
         discussion: """
             Starts the program several times, and tests that it keeps to the protocol: that it answers empty, large and \
-            repeated deliveries, answers none before it has read all of it, goes on after it was killed, and ends when it is asked \
+            repeated deliveries, answers none before it has read all of it, continues after it was killed, and ends when it is asked \
             to. The events have the name 'Contract Tested'; point the program to a destination for tests.
 
             With --delivered, it also tests that each event is in the destination, once and in order, also after a retry and a \
@@ -39,15 +40,22 @@ struct ExecTestCommand: AsyncParsableCommand {
     @Flag(help: "The destination stores an event once that is delivered twice.")
     var deduplicates = false
 
-    @Option(help: ArgumentHelp("How long the program may take for a delivery, in seconds.", valueName: "seconds"))
-    var timeout = 60
+    @Option(
+        help: ArgumentHelp(
+            "Test the program of this tracker, with its environment and its directory, instead of a command.",
+            valueName: "name"
+        )
+    )
+    var tracker: String?
+
+    @OptionGroup var config: ConfigurationFile
 
     @Argument(help: "The program and its arguments, after --.")
-    var command: [String]
+    var command: [String] = []
 
     func validate() throws {
-        if !(1...86_400).contains(timeout) {
-            throw ValidationError("--timeout is a number of seconds from 1 to 86400.")
+        if command.isEmpty == (tracker == nil) {
+            throw ValidationError("Give either a program after --, or --tracker with the name of a tracker.")
         }
         if delivered == nil, unordered || deduplicates {
             throw ValidationError("--unordered and --deduplicates describe the destination that --delivered reads.")
@@ -56,15 +64,32 @@ struct ExecTestCommand: AsyncParsableCommand {
 
     func run() async throws {
         let logger = Logger(label: "sluice") { label in TerminalLogHandler(label: label) }
-        var exec = ExecConfiguration(command: command)
-        exec.timeout = .seconds(timeout)
+        let exec = try configuration()
         var broken = 0
         for result in try await ProgramContract(exec, logger: logger).results() {
             broken += result.instead == nil ? 0 : 1
             try Self.report(result.promise, instead: result.instead)
         }
-        if let delivered { broken += try await brokenPromises(exec, logger, delivered) }
+        if let delivered {
+            let missing = Set(ProgramContract.idsAfterKill).subtracting(try Self.ids(printedBy: delivered))
+            broken += missing.isEmpty ? 0 : 1
+            try Self.report(
+                "no event is lost of a delivery during which the program is killed",
+                instead: missing.isEmpty ? nil : "\(missing.count.of("event")) of it are not in the destination"
+            )
+            broken += try await brokenPromises(exec, logger, delivered)
+        }
         if broken > 0 { throw Terminal.failure("\(broken.of("promise")) broken.") }
+    }
+
+    private func configuration() throws -> ExecConfiguration {
+        guard let tracker else { return ExecConfiguration(command: command) }
+        let reader = try SettingsReader(options: CommandLineSettings(), file: config.path)
+        let programs = reader.trackers().compactMap { $0.configuration(of: ExecTracker.self) }
+        try reader.finish()
+        if let program = programs.first(where: { $0.name.lowercased() == tracker.lowercased() }) { return program }
+        let known = programs.isEmpty ? "none" : programs.map(\.name).joined(separator: ", ")
+        throw ValidationError("No tracker '\(tracker)' of the type exec is configured; there are: \(known).")
     }
 
     /// Tests the promises of every tracker, and prints those that are broken.

@@ -1,4 +1,4 @@
-import EventModel
+package import EventModel
 package import Logging
 package import TrackerKit
 
@@ -23,6 +23,11 @@ package actor ProgramContract {
 
     /// How long to wait for an answer that must not come.
     private static let patienceInMilliseconds: Int32 = 300
+
+    private static let firstAfterKill = 1_000_000
+    private static let countAfterKill = 20_000
+    /// The events of the delivery during which the program is killed.
+    package static let idsAfterKill = (0..<countAfterKill).map { id(firstAfterKill + $0) }
 
     private let configuration: ExecConfiguration
     private let logger: Logger
@@ -67,7 +72,7 @@ package actor ProgramContract {
             ),
             ("members of the header that it does not know are ignored", deliverWithUnknownMembers),
             ("a delivery is not answered before all of it was read", deliverInParts),
-            ("a new process takes the delivery in which the last one was killed", deliverAfterKill),
+            ("a new process takes the delivery during which the last one was killed", deliverAfterKill),
             ("after SIGTERM, it ends within the grace period", endInTime),
         ]
         return checks.map { promise, check in
@@ -87,6 +92,10 @@ package actor ProgramContract {
     }
 
     // MARK: Deliveries
+
+    private static func id(_ position: Int) -> EventID {
+        EventID(high: 0x0190_0000_0000_7000, low: 0x8000_0000_0000_0000 | UInt64(position))
+    }
 
     private func deliver(
         _ count: Int,
@@ -108,8 +117,7 @@ package actor ProgramContract {
         number += 1
         let text = String(repeating: "x", count: textLength)
         let lines = (first..<first + count).map { position in
-            let id = EventID(high: 0x0190_0000_0000_7000, low: 0x8000_0000_0000_0000 | UInt64(position))
-            return #"{"id":"\#(id)","name":"Contract Tested","time":"2026-01-01T00:00:00Z","#
+            #"{"id":"\#(Self.id(position))","name":"Contract Tested","time":"2026-01-01T00:00:00Z","#
                 + #""receivedAt":"2026-01-01T00:00:00Z","payload":{"number":\#(position),"text":"\#(text)"}}"# + "\n"
         }
         let body = lines.joined()
@@ -120,7 +128,7 @@ package actor ProgramContract {
 
     /// Sends a delivery, and reads the answer, which may refuse events but must not ask for a retry.
     private func answer(to request: [UInt8], of count: Int, from program: ChildProcess) throws(TrackerError) {
-        let line = try program.answer(to: request, until: .now + configuration.timeout, Interrupt())
+        let line = try program.answer(to: request, of: count, until: .now + configuration.timeout, Interrupt())
         if let reason = try LinesAnswer(line, to: number, of: count).retryReason { throw reason }
         try program.requireSilence()
     }
@@ -133,6 +141,8 @@ package actor ProgramContract {
     }
 
     private func deliverInParts(_ program: ChildProcess) throws(TrackerError) {
+        // So that the program has started when it is waited for.
+        try deliver(1, to: program)
         let request = request(50)
         let parts = [request[..<(request.count / 2)], request[(request.count / 2)..<(request.count - 1)]]
         for part in parts {
@@ -143,13 +153,14 @@ package actor ProgramContract {
     }
 
     private func deliverAfterKill(_ program: ChildProcess) throws(TrackerError) {
-        try deliver(10, to: program)
-        let request = request(100, from: 10)
+        // More than a pipe holds, so that the program must have read a part of it.
+        let (first, count) = (Self.firstAfterKill, Self.countAfterKill)
+        let request = request(count, from: first)
         try program.send(Array(request.dropLast(10)), until: .now + configuration.timeout, Interrupt())
         _ = program.end(within: .zero)
         let next = try start()
         defer { _ = next.end(within: .zero) }
-        try deliver(100, from: 10, to: next)
+        try deliver(count, from: first, to: next)
     }
 
     private func endInTime(_ program: ChildProcess) throws(TrackerError) {

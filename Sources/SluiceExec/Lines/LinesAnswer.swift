@@ -9,10 +9,12 @@ package import TrackerKit
 /// ```
 ///
 /// Events are positions in the delivery, from 0. `retry` has `from`, `events`, a list of positions, or neither, for all events that are
-/// not refused. Other members are ignored.
+/// not refused. `null` is the same as no member; an unknown member makes the answer unusable, because events that it was about would count
+/// as delivered.
 package struct LinesAnswer {
-    /// The maximum size of an answer in bytes.
-    static let maximumBytes = 1 << 20
+    /// The maximum size of the answer to so many events, in bytes: 1 MiB, and room for the refusal of each.
+    static func maximumBytes(of count: Int) -> Int { (1 << 20) + count * 600 }
+
     /// The maximum size of a reason in bytes; the rest of a longer one is dropped.
     private static let maximumReason = 512
     /// The longest time that a program can ask to be left alone.
@@ -26,36 +28,42 @@ package struct LinesAnswer {
 
     /// Reads the answer to a delivery of so many events.
     ///
-    /// - Throws: `unavailable` if it is no such answer, or one to another delivery.
+    /// - Throws: `failed` if it is no such answer, or one to another delivery.
     package init(_ line: [UInt8], to delivery: Int, of count: Int) throws(TrackerError) {
-        guard case .object(let answer) = try Self.value(of: line) else {
+        guard case .object(let members) = try Self.value(of: line) else {
             throw ExecErrors.badAnswer("it is not an object of JSON")
         }
+        let answer = try Self.known(members, ["delivery", "refused", "retry"])
         guard case .integer(let number) = answer["delivery"], number == Int64(delivery) else {
             throw ExecErrors.badAnswer("it does not name the delivery that it answers")
         }
-        let refusals = try Self.refusals(answer["refused"] ?? .null, of: count)
-        guard let retry = answer["retry"], retry != .null else {
+        let refusals = try Self.refusals(answer["refused"] ?? .array([]), of: count)
+        guard let asked = answer["retry"] else {
             (outcome, retryReason, pause) = (.refused(refusals), nil, .zero)
             return
         }
-        guard case .object(let retry) = retry, case .string(let reason) = retry["reason"] else {
+        guard case .object(let members) = asked, case .string(let reason) = members["reason"] else {
             throw ExecErrors.badAnswer("its 'retry' is not an object with a 'reason'")
         }
+        let retry = try Self.known(members, ["from", "events", "reason", "afterSeconds"])
         let positions = try Self.positions(retry, of: count, refused: Set(refusals.map(\.position)))
-        let isAll = positions.count + refusals.count == count
-        let error = TrackerError(
-            // What fails while others are delivered says nothing about the destination.
-            code: isAll ? .unavailable : .failed,
-            message: "The program asks for a retry: \(Self.limited(reason))",
-            isRetryable: true
-        )
+        let error = ExecErrors.failed("The program asks for a retry: \(Self.limited(reason))")
         outcome = DeliveryOutcome(
             refusals: refusals,
             retry: positions.isEmpty ? nil : DeliveryOutcome.Retry(positions: positions, reason: error)
         )
         retryReason = error
         pause = try Self.pause(retry["afterSeconds"] ?? .integer(0))
+    }
+
+    /// The members of an object without those that are `null`.
+    ///
+    /// Throws `failed` if there is a member of another name.
+    private static func known(_ members: [String: JSONValue], _ names: Set<String>) throws(TrackerError)
+        -> [String: JSONValue]
+    {
+        guard names.isSuperset(of: members.keys) else { throw ExecErrors.badAnswer("it has an unknown member") }
+        return members.filter { $0.value != .null }
     }
 
     private static func value(of line: [UInt8]) throws(TrackerError) -> JSONValue {
@@ -71,7 +79,6 @@ package struct LinesAnswer {
     }
 
     private static func refusals(_ value: JSONValue, of count: Int) throws(TrackerError) -> [DeliveryOutcome.Refusal] {
-        if value == .null { return [] }
         guard case .array(let elements) = value else { throw ExecErrors.badAnswer("its 'refused' is not a list") }
         var known: Set<Int> = []
         var refusals: [DeliveryOutcome.Refusal] = []
@@ -94,11 +101,12 @@ package struct LinesAnswer {
         of count: Int,
         refused: Set<Int>
     ) throws(TrackerError) -> [Int] {
-        guard case .array(let elements) = retry["events"] else {
+        guard let events = retry["events"] else {
             // All events may have been delivered, so a retry from the end is none.
             let first = try position(retry["from"] ?? .integer(0), in: 0..<count + 1)
             return (first..<count).filter { !refused.contains($0) }
         }
+        guard case .array(let elements) = events else { throw ExecErrors.badAnswer("its 'events' is not a list") }
         guard retry["from"] == nil else { throw ExecErrors.badAnswer("its 'retry' has both 'from' and 'events'") }
         var positions: Set<Int> = []
         for element in elements {
@@ -125,7 +133,10 @@ package struct LinesAnswer {
         }
     }
 
+    /// The beginning of a reason, as it may be printed.
     private static func limited(_ reason: String) -> String {
-        reason.utf8.count <= maximumReason ? reason : String(decoding: reason.utf8.prefix(maximumReason), as: UTF8.self)
+        var escaped: [UInt8] = []
+        TerminalEscapes.append(reason.utf8.prefix(maximumReason), to: &escaped)
+        return String(decoding: escaped, as: UTF8.self)
     }
 }

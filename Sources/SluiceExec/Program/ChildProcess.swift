@@ -18,7 +18,7 @@ final class ChildProcess {
     enum End {
         case exited(Int32)
         case killed(Int32)
-        /// Another part of this process has waited for the program.
+        /// Another part of this process has waited for the program, or it did not end.
         case unknown
 
         var words: String {
@@ -33,6 +33,8 @@ final class ChildProcess {
     /// The room in the pipe for events, in bytes; more of it means fewer turns of the two processes.
     private static let inputRoom: Int32 = 1 << 20
     private static let checkInMilliseconds: Int32 = 100
+    /// How long a program may take to end after SIGKILL.
+    private static let killInMilliseconds: Int32 = 500
 
     private let id: pid_t
     /// The pipe to standard input; `nil` once it is closed.
@@ -136,30 +138,29 @@ final class ChildProcess {
         _ interrupt: Interrupt,
         receive: (UnsafeRawBufferPointer) throws(TrackerError) -> Bool
     ) throws(TrackerError) {
-        var (sent, isAnswered) = (0, false)
-        // A program that does not read any more may still have answered, which its output shows.
+        var sent = 0
+        // A program that does not read any more may have ended, which its output shows.
         var reads = true
-        while !(isAnswered && (sent == bytes.count || !reads)) {
-            let wants = reads && sent < bytes.count
-            let ready = try wait(forInput: wants, until: deadline, interrupt)
-            if ready.output {
-                isAnswered = try takeOutput(receive)
+        while true {
+            let ready = try wait(forInput: reads && sent < bytes.count, until: deadline, interrupt)
+            if ready.output, try takeOutput(receive) {
+                guard sent == bytes.count else {
+                    throw ExecErrors.badAnswer("it came before the whole delivery was sent")
+                }
+                return
             }
             if ready.input {
                 do throws(TrackerError) { sent += try send(bytes, from: sent) } catch { reads = false }
             }
         }
-        guard reads else { throw ExecErrors.ended }
     }
 
     private func wait(
         forInput: Bool,
-        forOutput: Bool = true,
         until deadline: ContinuousClock.Instant,
         _ interrupt: Interrupt
     ) throws(TrackerError) -> (input: Bool, output: Bool) {
-        // A negative descriptor is skipped.
-        var requests = [pollfd(fd: forOutput ? output : -1, events: Int16(POLLIN), revents: 0)]
+        var requests = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
         if forInput, let input { requests.append(pollfd(fd: input, events: Int16(POLLOUT), revents: 0)) }
         let count = poll(&requests, nfds_t(requests.count), Self.checkInMilliseconds)
         if interrupt.isRaised { throw .cancelled }
@@ -192,7 +193,7 @@ final class ChildProcess {
         throw ExecErrors.ended
     }
 
-    /// Sends bytes without waiting for an answer.
+    /// Sends bytes to which no answer may come yet.
     func send(
         _ bytes: [UInt8],
         until deadline: ContinuousClock.Instant,
@@ -200,31 +201,31 @@ final class ChildProcess {
     ) throws(TrackerError) {
         var sent = 0
         while sent < bytes.count {
-            // Output is left for later.
-            let ready = try wait(forInput: true, forOutput: false, until: deadline, interrupt)
+            let ready = try wait(forInput: true, until: deadline, interrupt)
+            if ready.output { try requireSilence() }
             if ready.input { sent += try send(bytes, from: sent) }
         }
     }
 
     /// Sends bytes, and returns the line that the program answers with.
     ///
-    /// Throws as `exchange`, and `unavailable` for more than a line, or a longer one than `LinesAnswer.maximumBytes`.
+    /// Throws as `exchange`, and `failed` for more than a line, or for one that is longer than the answer to so many events can be.
     func answer(
         to bytes: [UInt8],
+        of count: Int,
         until deadline: ContinuousClock.Instant,
         _ interrupt: Interrupt
     ) throws(TrackerError) -> [UInt8] {
         var answer: [UInt8] = []
+        let limit = LinesAnswer.maximumBytes(of: count)
         try exchange(bytes, until: deadline, interrupt) { piece throws(TrackerError) in
+            guard answer.count + piece.count <= limit else {
+                throw ExecErrors.badAnswer("it is too long")
+            }
+            let end = piece.firstIndex(of: UInt8(ascii: "\n"))
             answer.append(contentsOf: piece)
-            if let end = answer.firstIndex(of: UInt8(ascii: "\n")) {
-                guard end == answer.count - 1 else { throw ExecErrors.badAnswer("it has more than one line") }
-                return true
-            }
-            guard answer.count <= LinesAnswer.maximumBytes else {
-                throw ExecErrors.badAnswer("it is longer than \(LinesAnswer.maximumBytes) bytes")
-            }
-            return false
+            if let end, end < piece.count - 1 { throw ExecErrors.badAnswer("it has more than one line") }
+            return end != nil
         }
         return answer
     }
@@ -234,22 +235,24 @@ final class ChildProcess {
     /// The last lines that the program wrote to standard error.
     func lastErrorLines() -> [String] { errorOutput.lastLines() }
 
-    /// Closes standard input, sends SIGTERM, and SIGKILL to the whole group once the program has ended or the time is over.
-    ///
-    /// An interrupt ends the time.
-    func end(within grace: Duration, _ interrupt: Interrupt = Interrupt()) -> End {
-        if let end { return end }
+    /// Closes standard input, and sends SIGTERM.
+    func requestEnd() {
         if let input { closeDescriptor(input) }
         input = nil
-        if !hasEnded, grace > .zero {
-            kill(-id, SIGTERM)
-            let deadline = ContinuousClock.now + grace
-            while !interrupt.isRaised, ContinuousClock.now < deadline {
-                if cspawn_wait_until_ended(id, Self.checkInMilliseconds) != 0 { break }
-            }
+        if cspawn_wait_until_ended(id, 0) == 0 { kill(-id, SIGTERM) }
+    }
+
+    /// Requests the end, and sends SIGKILL to the whole group once the program has ended or the time is over, which an interrupt ends.
+    func end(within grace: Duration, _ interrupt: Interrupt = Interrupt()) -> End {
+        if let end { return end }
+        requestEnd()
+        let deadline = ContinuousClock.now + grace
+        while !interrupt.isRaised, ContinuousClock.now < deadline {
+            if cspawn_wait_until_ended(id, Self.checkInMilliseconds) != 0 { break }
         }
-        // Before the program is waited for, so that its number still stands for its group.
-        kill(-id, SIGKILL)
+        // Before the program is waited for, so that its number still stands for its group; if another part of this process has waited for
+        // it, the number may be a stranger's.
+        if cspawn_wait_until_ended(id, 0) >= 0 { kill(-id, SIGKILL) }
         let end = wait()
         self.end = end
         _ = errorOutput.lastLines()
@@ -258,6 +261,8 @@ final class ChildProcess {
     }
 
     private func wait() -> End {
+        // A process that hangs in the kernel, as on a dead disk, ends later, and is left.
+        guard cspawn_wait_until_ended(id, Self.killInMilliseconds) != 0 else { return .unknown }
         var status: Int32 = 0
         while waitpid(id, &status, 0) < 0 {
             if errno != EINTR { return .unknown }

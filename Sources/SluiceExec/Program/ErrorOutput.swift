@@ -122,6 +122,7 @@ struct ErrorLog {
     /// The last lines, the one that has not ended included.
     mutating func lastLines() -> [String] {
         if !line.isEmpty { endLine() }
+        noteDropped()
         return last
     }
 
@@ -147,9 +148,10 @@ struct ErrorLog {
         }
     }
 
-    private func noteDropped() {
+    private mutating func noteDropped() {
         let dropped = linesInPeriod - Self.maximumLines
         guard dropped > 0 else { return }
+        linesInPeriod = Self.maximumLines
         logger.warning(
             "The program wrote more lines to standard error than are logged.",
             metadata: ["tracker": "\(tracker)", "dropped": "\(dropped)"]

@@ -25,12 +25,25 @@ struct ProgramDescription {
         let variables = try Self.variables(configuration)
         guard let name = configuration.command.first else { throw ExecErrors.invalidSettings("The command is empty.") }
         if let directory = configuration.workingDirectory, access(directory, X_OK) != 0 {
-            throw ExecErrors.notPrepared("The directory '\(directory)' cannot be used: \(ExecErrors.text(of: errno)).")
+            throw ExecErrors.notPrepared(
+                "The directory '\(directory)' cannot be used: \(ExecErrors.text(of: errno)); make it, or let the process enter it."
+            )
         }
         path = try Self.path(of: name, in: variables["PATH"] ?? "")
         arguments = configuration.command
         environment = variables.map { "\($0)=\($1)" }.sorted()
         directory = configuration.workingDirectory
+    }
+
+    /// What is wrong with an entry of `environment`; `nil` if nothing is.
+    static func problem(ofVariable entry: String) -> String? {
+        isName(name(of: entry)) ? nil : "'\(name(of: entry))' is not a valid name of an environment variable"
+    }
+
+    /// What is wrong with an entry of `environmentFiles`; `nil` if nothing is.
+    static func problem(ofFile entry: String) -> String? {
+        isName(name(of: entry)) && value(of: entry)?.isEmpty == false
+            ? nil : "'\(name(of: entry))' is not of the form NAME=path"
     }
 
     /// Checks what needs no file.
@@ -44,12 +57,10 @@ struct ProgramDescription {
         guard texts.allSatisfy({ !$0.utf8.contains(0) }) else {
             throw ExecErrors.invalidSettings("The command and its environment cannot contain NUL characters.")
         }
-        for entry in configuration.environment where !isName(name(of: entry)) {
-            throw ExecErrors.invalidSettings("'\(name(of: entry))' is no name of an environment variable.")
-        }
-        for entry in configuration.environmentFiles where !isName(name(of: entry)) || value(of: entry) == nil {
-            throw ExecErrors.invalidSettings("'\(name(of: entry))' in environmentFiles is not of the form NAME=path.")
-        }
+        let problems =
+            configuration.environment.compactMap(problem(ofVariable:))
+            + configuration.environmentFiles.compactMap(problem(ofFile:))
+        if let problem = problems.first { throw ExecErrors.invalidSettings("\(problem).") }
     }
 
     // MARK: Environment
@@ -62,11 +73,14 @@ struct ProgramDescription {
         }
         for entry in configuration.environmentFiles {
             guard let file = value(of: entry) else { continue }
-            do {
-                variables[name(of: entry)] = String(decoding: try SecretFile.contents(of: file), as: UTF8.self)
-            } catch {
-                throw ExecErrors.notPrepared("The file '\(file)' of an environment variable cannot be read.")
+            let bytes: [UInt8]
+            do { bytes = try SecretFile.currentContents(of: file) } catch { throw ExecErrors.notPrepared("\(error)") }
+            guard !bytes.contains(0), let value = String(validating: bytes, as: UTF8.self) else {
+                throw ExecErrors.notPrepared(
+                    "The file '\(file)' is not text in UTF-8, or has a NUL character; correct it."
+                )
             }
+            variables[name(of: entry)] = value
         }
         return variables
     }
@@ -93,6 +107,6 @@ struct ProgramDescription {
             let path = "\(folder)/\(name)"
             if access(path, X_OK) == 0 { return path }
         }
-        throw ExecErrors.notPrepared("The program '\(name)' is in no folder of its PATH.")
+        throw ExecErrors.notPrepared("The program '\(name)' was not found in PATH; install it, or state its path.")
     }
 }

@@ -11,6 +11,8 @@ struct ExecTrackerTests {
     /// Reads the lines of a delivery.
     private static let readLines = #"head -c "$(expr "$header" : '.*"bytes":\([0-9]*\)')" >/dev/null"#
 
+    private static let answer = #"printf '{"delivery":%s}\n' "$(expr "$header" : '{"delivery":\([0-9]*\)')""#
+
     private static let plan = """
         <plist><dict><key>events</key><dict><key>Song Played</key><dict>
         <key>registeredTrackers</key><array><string>crm</string></array>
@@ -21,7 +23,7 @@ struct ExecTrackerTests {
     @Test("exec-test finds that the examples keep every promise", arguments: ["append.py", "append.sh"])
     func examples(name: String) async throws {
         let folder = try TestFolder()
-        let ids = #"sed -nE 's/.*"id":"([^"]*)".*/\1/p' events"#
+        let ids = #"sed -nE 's/^\{"id":"([^"]*)".*\}$/\1/p' events"#
         let run = try await Sluice.run(
             "exec-test",
             "--delivered",
@@ -32,26 +34,26 @@ struct ExecTrackerTests {
             in: folder
         )
         #expect(run.ending == .exit(0), "\(run.output) \(run.errors)")
-        #expect(run.output.count == 10)
+        #expect(run.output.count == 11)
         #expect(run.output.allSatisfy { $0.hasPrefix("kept:") })
     }
 
     @Test(
         "exec-test names the promises that a program breaks",
         arguments: [
-            ("cat", 8),
-            // Answers as soon as it has the header.
-            ("while read -r header; do printf '%s\\n' \"$header\"; \(readLines); done", 1),
+            ("cat", 9),
+            // Answers as soon as it has the header; also the deliveries that a pipe does not hold.
+            ("while read -r header; do \(answer); \(readLines); done", 3),
             // Takes only two deliveries.
             (
-                "n=0; while read -r header; do n=$((n + 1)); [ $n -lt 3 ] || exit 1; \(readLines); printf '%s\\n' \"$header\"; done",
+                "n=0; while read -r header; do n=$((n + 1)); [ $n -lt 3 ] || exit 1; \(readLines); \(answer); done",
                 2
             ),
         ]
     )
     func broken(script: String, count: Int) async throws {
         let folder = try TestFolder()
-        let run = try await Sluice.run("exec-test", "--timeout", "20", "--", "sh", "-c", script, in: folder)
+        let run = try await Sluice.run("exec-test", "--", "sh", "-c", script, in: folder)
         #expect(run.ending == .exit(1))
         #expect(run.output.count { $0.hasPrefix("broken:") } == count, "\(run.output)")
         #expect(run.errors.last?.hasSuffix("broken.") == true)
@@ -84,7 +86,36 @@ struct ExecTrackerTests {
         let processes = folder.lines(of: "processes").compactMap { pid_t($0) }
         #expect(processes.count >= 10)
         // A killed process may take a moment to end; one that was left behind never would.
-        for process in processes { while kill(process, 0) == 0 { await Task.yield() } }
+        for process in processes { while isRunning(process) { await Task.yield() } }
+    }
+
+    @Test("an event with which the program ends is parked, and the others are delivered")
+    func poison() async throws {
+        let folder = try TestFolder()
+        let plan = try folder.write(Self.plan, to: "plan.plist")
+        let script =
+            #"while read -r header; do "#
+            + #"head -c "$(expr "$header" : '.*"bytes":\([0-9]*\)')" >part; if grep -q '"number":7}' part; then exit 1; fi; "#
+            + #"cat part >>delivered; \#(Self.answer); done"#
+        try folder.write(script, to: "program.sh")
+        try folder.write(
+            "{ trackers: { crm: { type: exec, command: [/bin/sh, program.sh] } }, delivery: { parkAfterSeconds: 1 } }",
+            to: "sluice.yaml"
+        )
+        let options = ["--config", "sluice.yaml", "--journal", "journal", "--no-admin"]
+        let server = try await ServingSluice.start(options, in: folder, plan: plan)
+        for number in 0..<20 {
+            let answer = try await server.post(#"{"name":"Song Played","payload":{"number":\#(number)}}"#)
+            #expect(answer.status == 200)
+        }
+        try await folder.waitForQuarantined(1)
+        #expect(folder.quarantined().first?.contains(#""number":7"#) == true)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        let delivered = folder.lines(of: "delivered").compactMap {
+            $0.firstMatch(of: /"number":(\d+)/).flatMap { Int($0.1) }
+        }
+        #expect(Set(delivered) == Set(0..<20).subtracting([7]))
     }
 
     @Test("config check warns of a secret in a command, and config show hides the values of variables")
@@ -98,7 +129,21 @@ struct ExecTrackerTests {
         #expect(check.ending == .exit(0))
         #expect(check.output.first?.contains("argument 2 seems to be a secret") == true)
         #expect(check.output.first?.contains("abc") == false)
+        try folder.write(
+            "trackers:\n  crm: { type: exec, command: [x], environment: [1A=b], environmentFiles: [B] }\n  b: { type: exec, command: [] }",
+            to: "wrong.yaml"
+        )
+        let wrong = try await Sluice.run("config", "check", "--config", "wrong.yaml", in: folder)
+        #expect(wrong.ending == .exit(1))
+        #expect(
+            wrong.output.map { $0.replacing(#/ \[.*/#, with: "") } == [
+                "wrong.yaml:2:49: error: trackers.crm.environment: '1A' is not a valid name of an environment variable",
+                "wrong.yaml:2:75: error: trackers.crm.environmentFiles: 'B' is not of the form NAME=path",
+                "wrong.yaml:3:29: error: trackers.b.command: expected a program and its arguments",
+            ]
+        )
         let shown = try await Sluice.run("config", "show", "--config", "sluice.yaml", in: folder)
         #expect(shown.output.contains { $0.contains("trackers.crm.environment ") && $0.contains("REGION=***; HOME") })
+        #expect(shown.output.contains { $0.contains("trackers.crm.command ") && $0.contains("to-crm; --token; ***") })
     }
 }

@@ -37,7 +37,7 @@ struct ExecContractTests {
             """
         try await TrackerContract(
             outage: .init(begin: { try folder.write("", to: kind) }, end: { try folder.remove(kind) }),
-            makeTracker: { folder.tracker(script: script) { $0.timeout = .seconds(kind == "hang" ? 1 : 60) } },
+            makeTracker: { folder.tracker(script: script) },
             delivered: { folder.ids(in: "events") }
         ).verify()
     }

@@ -1,5 +1,6 @@
 import EventModel
 import Foundation
+import PipelineTestSupport
 import SluiceExec
 import SluiceTesting
 import TestSupport
@@ -47,27 +48,27 @@ struct ExecTrackerTests {
 
     /// What a program may do instead of answering, and how that is reported.
     static let failures: [(script: String, code: TrackerError.Code, message: String)] = [
-        ("exit 3", .unavailable, "The program ended before it had answered."),
-        ("kill -9 $$", .unavailable, "The program ended before it had answered."),
-        ("read -r header; exit 3", .unavailable, "The program ended before it had answered."),
-        (script(answer: "exit 3"), .unavailable, "The program ended before it had answered."),
-        (script(answer: #"printf '{"delivery":1'; exit 0"#), .unavailable, "The program ended before it had answered."),
-        ("exec <&- ; tail -f /dev/null", .timeout, "The program did not answer in time, and was ended."),
-        ("exec >&- ; tail -f /dev/null", .unavailable, "The program ended before it had answered."),
-        ("tail -f /dev/null", .timeout, "The program did not answer in time, and was ended."),
-        ("trap '' TERM; tail -f /dev/null", .timeout, "The program did not answer in time, and was ended."),
-        (script(answer: "tail -f /dev/null"), .timeout, "The program did not answer in time, and was ended."),
-        (script(answer: "echo ok"), .unavailable, badAnswer("it is not JSON")),
+        ("exit 3", .failed, "The program ended before it had answered."),
+        ("kill -9 $$", .failed, "The program ended before it had answered."),
+        ("read -r header; exit 3", .failed, "The program ended before it had answered."),
+        (script(answer: "exit 3"), .failed, "The program ended before it had answered."),
+        (script(answer: #"printf '{"delivery":1'; exit 0"#), .failed, "The program ended before it had answered."),
+        ("exec <&- ; tail -f /dev/null", .timeout, "The program did not answer in time, so Sluice terminated it."),
+        ("exec >&- ; tail -f /dev/null", .failed, "The program ended before it had answered."),
+        ("tail -f /dev/null", .timeout, "The program did not answer in time, so Sluice terminated it."),
+        ("trap '' TERM; tail -f /dev/null", .timeout, "The program did not answer in time, so Sluice terminated it."),
+        (script(answer: "tail -f /dev/null"), .timeout, "The program did not answer in time, so Sluice terminated it."),
+        (script(answer: "echo ok"), .failed, badAnswer("it is not JSON")),
         (
-            script(answer: #"echo '{"delivery":9}'"#), .unavailable,
+            script(answer: #"echo '{"delivery":9}'"#), .failed,
             badAnswer("it does not name the delivery that it answers")
         ),
-        (script(answer: #"printf '{"delivery":1}\n{}\n'"#), .unavailable, badAnswer("it has more than one line")),
-        (script(answer: "tr '\\0' 'x' </dev/zero"), .unavailable, badAnswer("it is longer than 1048576 bytes")),
+        (script(answer: #"printf '{"delivery":1}\n{}\n'"#), .failed, badAnswer("it has more than one line")),
+        (script(answer: "tr '\\0' 'x' </dev/zero"), .failed, badAnswer("it is too long")),
     ]
 
     private static func badAnswer(_ reason: String) -> String {
-        "The program's answer cannot be used, so it was ended: \(reason)."
+        "The program's answer cannot be used, so Sluice terminated it: \(reason)."
     }
 
     @Test(
@@ -78,7 +79,8 @@ struct ExecTrackerTests {
         let (script, code, message) = Self.failures[index]
         let folder = try ProgramFolder()
         let tracker = folder.tracker(script: "if [ -e \"$1/works\" ]; then\n\(Self.script())\nfi\n\(script)") {
-            $0.timeout = .seconds(1)
+            // A busy machine may take long for an answer that comes.
+            $0.timeout = code == .timeout ? .seconds(1) : .seconds(60)
             $0.grace = .milliseconds(100)
         }
         try await tracker.start(for: ExecEvents.catalog)
@@ -125,7 +127,7 @@ struct ExecTrackerTests {
                 #expect(clock.sleepers == [.milliseconds(200)])
                 clock.advance(by: .milliseconds(200))
             }
-            #expect(await outcome.retry?.reason.code == .unavailable)
+            #expect(await outcome.retry?.reason.code == .failed)
         }
         let headers = folder.text("headers").split(separator: "\n")
         let attempts = headers.compactMap { $0.split(separator: ",").dropFirst().first }
@@ -189,20 +191,28 @@ struct ExecTrackerTests {
         for process in processes { while isRunning(process) { await Task.yield() } }
     }
 
-    /// Whether a process exists and is not a zombie that its new parent will wait for.
-    private func isRunning(_ process: pid_t) -> Bool {
-        guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return false }
-        return status.split(separator: ")").last.map { !$0.hasPrefix(" Z") && !$0.hasPrefix(" X") } ?? false
-    }
-
-    @Test("may write without end to standard error")
+    @Test("may write without end to standard error, of which a part is logged, and its last lines with its end")
     func standardError() async throws {
         let folder = try ProgramFolder()
-        let answer = #"head -c 10000000 /dev/zero >&2; printf 'a\nb\n' >&2; echo "{\"delivery\":$delivery}""#
-        let tracker = folder.tracker(script: Self.script(answer: answer))
+        let log = RecordingLog()
+        let answer = #"""
+            head -c 1000000 /dev/zero | tr '\0' '\n' >&2
+            printf 'red \033[31m\nlast\n' >&2
+            if [ "$delivery" -gt 1 ]; then exit 3; fi
+            echo "{\"delivery\":$delivery}"
+            """#
+        let tracker = folder.tracker(script: Self.script(answer: answer), logger: log.logger)
         try await tracker.start(for: ExecEvents.catalog)
-        for _ in 0..<3 { #expect(await tracker.deliver(ExecEvents.delivery(1)).retry == nil) }
+        #expect(await tracker.deliver(ExecEvents.delivery(1)).retry == nil)
+        #expect(await tracker.deliver(ExecEvents.delivery(1)).retry?.reason.code == .failed)
         await tracker.stop()
+        let end = try #require(log.all.first { $0.hasPrefix("The program has ended") })
+        #expect(end.contains(" end=exit status 3 "))
+        #expect(end.contains(#" | red \u001b[31m | last "#))
+        // 100 in ten seconds, however long the test takes.
+        let lines = log.all.count { $0.hasPrefix("The program wrote a line to standard error.") }
+        #expect(lines >= 100 && lines < 10_000)
+        #expect(log.all.contains { $0.hasPrefix("The program wrote more lines to standard error than are logged.") })
     }
 
     @Test("is asked with an empty delivery whether it can deliver")
@@ -237,15 +247,15 @@ struct ExecTrackerTests {
         )
         #expect(
             await message { $0.command = ["no-such-program"] }
-                == "The program 'no-such-program' is in no folder of its PATH."
+                == "The program 'no-such-program' was not found in PATH; install it, or state its path."
         )
         #expect(
             await message { $0.workingDirectory = "/nowhere" }
-                == "The directory '/nowhere' cannot be used: No such file or directory."
+                == "The directory '/nowhere' cannot be used: No such file or directory; make it, or let the process enter it."
         )
         #expect(
             await message { $0.environmentFiles = ["TOKEN=/nowhere"] }
-                == "The file '/nowhere' of an environment variable cannot be read."
+                == "The file '/nowhere' with the secret is missing, empty, or cannot be read."
         )
     }
 
@@ -261,10 +271,10 @@ struct ExecTrackerTests {
         let empty = "The command is empty; it is a list of the program and its arguments."
         #expect(message { $0.command = [] } == empty)
         #expect(message { $0.command = [""] } == empty)
-        #expect(message { $0.environment = ["1A=b"] } == "'1A' is no name of an environment variable.")
-        #expect(message { $0.environment = ["=b"] } == "'' is no name of an environment variable.")
+        #expect(message { $0.environment = ["1A=b"] } == "'1A' is not a valid name of an environment variable.")
+        #expect(message { $0.environment = ["=b"] } == "'' is not a valid name of an environment variable.")
         #expect(
-            message { $0.environmentFiles = ["TOKEN"] } == "'TOKEN' in environmentFiles is not of the form NAME=path."
+            message { $0.environmentFiles = ["TOKEN"] } == "'TOKEN' is not of the form NAME=path."
         )
         #expect(
             message { $0.command = ["a\0b"] } == "The command and its environment cannot contain NUL characters."

@@ -47,11 +47,12 @@ final class ProgramFolder: Sendable {
     func tracker(
         script: String,
         clock: some Clock<Duration> = ContinuousClock(),
+        logger: Logger = ProgramFolder.silent,
         _ change: (inout ExecConfiguration) -> Void = { _ in }
     ) -> ExecTracker {
         var configuration = ExecConfiguration(command: ["/bin/sh", "-c", script, "sh", url.path])
         change(&configuration)
-        return ExecTracker(configuration, logger: Self.silent, clock: clock)
+        return ExecTracker(configuration, logger: logger, clock: clock)
     }
 }
 

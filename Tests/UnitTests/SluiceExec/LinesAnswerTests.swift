@@ -12,7 +12,11 @@ struct LinesAnswerTests {
         "says which events are delivered, refused and to be retried",
         arguments: [
             (#"{"delivery":7}"#, [], []),
-            (#" { "delivery" : 7 , "refused" : null , "retry" : null, "other": {} } "#, [], []),
+            (#" { "delivery" : 7 , "refused" : null , "retry" : null } "#, [], []),
+            (
+                #"{"delivery":7,"retry":{"from":null,"events":null,"afterSeconds":null,"reason":"later"}}"#, [],
+                [0, 1, 2, 3, 4]
+            ),
             (#"{"delivery":7,"refused":[]}"#, [], []),
             (#"{"delivery":7,"refused":[{"event":4,"reason":"b"},{"event":0,"reason":"a"}]}"#, [0, 4], []),
             (#"{"delivery":7,"retry":{"reason":"later"}}"#, [], [0, 1, 2, 3, 4]),
@@ -33,13 +37,11 @@ struct LinesAnswerTests {
         #expect((outcome.retry == nil) == retried.isEmpty)
     }
 
-    @Test("is an outage only if nothing was delivered")
-    func codes() throws {
-        let all = try Self.answer(#"{"delivery":7,"retry":{"reason":"later"}}"#)
-        #expect(all.outcome.retry?.reason.code == .unavailable)
-        #expect(all.outcome.retry?.reason.message == "The program asks for a retry: later")
-        let some = try Self.answer(#"{"delivery":7,"retry":{"from":1,"reason":"later"}}"#)
-        #expect(some.outcome.retry?.reason.code == .failed)
+    @Test("gives the reason for a retry, without what a terminal would act on")
+    func reasons() throws {
+        let reason = try Self.answer(#"{"delivery":7,"retry":{"reason":"later\u001b[1m"}}"#).outcome.retry?.reason
+        #expect(reason?.code == .failed)
+        #expect(reason?.message == #"The program asks for a retry: later\u001b[1m"#)
     }
 
     @Test(
@@ -62,6 +64,9 @@ struct LinesAnswerTests {
             ("{}", "it does not name the delivery that it answers"),
             (#"{"delivery":6}"#, "it does not name the delivery that it answers"),
             (#"{"delivery":"7"}"#, "it does not name the delivery that it answers"),
+            (#"{"delivery":7,"refuse":[]}"#, "it has an unknown member"),
+            (#"{"delivery":7,"retry":{"reason":"a","form":3}}"#, "it has an unknown member"),
+            (#"{"delivery":7,"retry":{"reason":"a","events":3}}"#, "its 'events' is not a list"),
             (#"{"delivery":7,"refused":{}}"#, "its 'refused' is not a list"),
             (#"{"delivery":7,"refused":[3]}"#, "its 'refused' has an element without an 'event' and a 'reason'"),
             (
@@ -110,7 +115,7 @@ struct LinesAnswerTests {
     )
     func unusable(text: String, reason: String) {
         let error = #expect(throws: TrackerError.self) { _ = try Self.answer(text) }
-        #expect(error?.message == "The program's answer cannot be used, so it was ended: \(reason).")
+        #expect(error?.message == "The program's answer cannot be used, so Sluice terminated it: \(reason).")
         #expect(error?.isRetryable == true)
     }
 

@@ -14,6 +14,9 @@ struct VisibleSecretTests {
     )
     func secrets(command: [String], position: Int) {
         #expect(VisibleSecret.position(in: command) == position)
+        var redacted = command
+        redacted[position] = "***"
+        #expect(VisibleSecret.redacted(command) == redacted)
     }
 
     @Test(

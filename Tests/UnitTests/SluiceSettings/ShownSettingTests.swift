@@ -35,7 +35,8 @@ struct ShownSettingTests {
         let secrets = SettingCatalog.keys.filter(\.isSecret)
         #expect(secrets.count >= 4)
         for key in secrets {
-            let value: SettingValue = key.kind == .list ? .list(["a=geheim"]) : .text("user=u geheim='geheim'")
+            let value: SettingValue =
+                key.kind == .list ? .list(["program", "token=geheim"]) : .text("user=u geheim='geheim'")
             let shown = folder.shown(options: [key: value])[key.name]
             #expect(shown?.value.description.contains("geheim") == false, "\(key.name)")
         }
