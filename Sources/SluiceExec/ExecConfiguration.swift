@@ -1,35 +1,5 @@
 /// Which program gets the events, and how.
 public struct ExecConfiguration: Sendable {
-    /// How events are written to the program, and how it answers.
-    public struct ProgramProtocol: Sendable, Hashable, RawRepresentable, CaseIterable, CustomStringConvertible {
-        package enum Kind: String, CaseIterable {
-            case lines
-        }
-
-        package let kind: Kind
-
-        /// The program runs all the time; each delivery is a header and the canonical lines, and is answered with a line.
-        public static let lines = Self(kind: .lines)
-        /// All protocols that this version knows.
-        public static let allCases = Kind.allCases.map(Self.init(kind:))
-
-        private init(kind: Kind) {
-            self.kind = kind
-        }
-
-        /// Creates a protocol from its name; `nil` if this version has none of that name.
-        public init?(rawValue: String) {
-            guard let kind = Kind(rawValue: rawValue) else { return nil }
-            self.kind = kind
-        }
-
-        /// The name: `lines`.
-        public var rawValue: String { kind.rawValue }
-
-        /// The name.
-        public var description: String { rawValue }
-    }
-
     /// The tracker's default name.
     public static let defaultName = "exec"
 
@@ -39,10 +9,6 @@ public struct ExecConfiguration: Sendable {
     public var name: String
     /// The program and its arguments; a program without a slash is searched for in the `PATH` that it gets.
     public var command: [String]
-    /// How the program gets events, and how it answers.
-    ///
-    /// Default: `lines`.
-    public var programProtocol: ProgramProtocol
     /// Further environment variables, each as `NAME=value`, or as `NAME` for the value that this process has.
     ///
     /// The program has `PATH`, `HOME`, `LANG` and `TZ` of this process, and `SLUICE_TRACKER`, the tracker's name; nothing else.
@@ -64,7 +30,6 @@ public struct ExecConfiguration: Sendable {
     public init(command: [String], name: String = Self.defaultName) {
         self.name = name
         self.command = command
-        programProtocol = .lines
         environment = []
         environmentFiles = []
         timeout = .seconds(60)

@@ -51,12 +51,6 @@ extension ExecTracker: ConfigurableTracker {
     package static let type = ExecConfiguration.defaultName
     package static let settings: [Setting<ExecConfiguration>] = [
         Setting(.execCommand) { values, exec in exec.command = values.texts(.execCommand) ?? [] },
-        .choice(
-            "exec.protocol",
-            \.programProtocol,
-            scope: .tracker(type: type),
-            "How the program gets events, and how it answers: lines."
-        ),
         Setting(.execEnvironment) { values, exec in exec.environment = values.texts(.execEnvironment) ?? [] },
         Setting(.execEnvironmentFiles) { values, exec in
             exec.environmentFiles = values.texts(.execEnvironmentFiles) ?? []

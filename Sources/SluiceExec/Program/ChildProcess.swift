@@ -253,14 +253,14 @@ final class ChildProcess {
         // Before the program is waited for, so that its number still stands for its group; if another part of this process has waited for
         // it, the number may be a stranger's.
         if cspawn_wait_until_ended(id, 0) >= 0 { kill(-id, SIGKILL) }
-        let end = wait()
+        let end = reap()
         self.end = end
         _ = errorOutput.lastLines()
         errorOutput.close()
         return end
     }
 
-    private func wait() -> End {
+    private func reap() -> End {
         // A process that hangs in the kernel, as on a dead disk, ends later, and is left.
         guard cspawn_wait_until_ended(id, Self.killInMilliseconds) != 0 else { return .unknown }
         var status: Int32 = 0
