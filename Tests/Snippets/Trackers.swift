@@ -3,6 +3,7 @@ import Sluice
 import SluiceExec
 import SluiceKafka
 import SluicePostgres
+import SluiceWebhook
 
 func useConsole() throws -> Pipeline {
     let pipeline = try Pipeline(catalog: ShopEvents.catalog, trackers: [.console(.json)])
@@ -22,6 +23,18 @@ func useExec() throws -> Pipeline {
     let pipeline = try Pipeline(
         catalog: ShopEvents.catalog,
         trackers: [.exec(["/usr/local/bin/to-crm", "--region", "eu"], name: "crm")],
+        journal: "data/journal"
+    )
+    return pipeline
+}
+
+func useWebhooks() throws -> Pipeline {
+    let pipeline = try Pipeline(
+        catalog: ShopEvents.catalog,
+        trackers: [
+            .webhook("https://partner.example/events", name: "partner"),
+            .sluice("https://events.example", writeKeyFile: "/run/secrets/centre-key", name: "centre"),
+        ],
         journal: "data/journal"
     )
     return pipeline
