@@ -72,7 +72,7 @@ final class DispatchStateHarness {
     /// Begins the commit of the oldest of the batches that are on their way to the journal, and of no other.
     func beginCommit() {
         let now = now
-        _ = act { state, _ in state.beginCommit(maximumBytes: 0, now: now) }
+        _ = act { state, _ in state.nextCommitterStep(maximumBytes: 0, now: now) }
     }
 
     /// Ends the commit under way.
@@ -101,7 +101,12 @@ final class DispatchStateHarness {
     /// Begins a flush; tells whether it is over.
     func flush(number: UInt64) -> () -> Bool {
         let flag = Flag()
-        act { state, actions in actions = state.flush(number: number) { flag.isRaised.store(true, ordering: .relaxed) }
+        act { state, actions in
+            state.flush(
+                number: number,
+                completion: { flag.isRaised.store(true, ordering: .relaxed) },
+                actions: &actions
+            )
         }
         return { flag.isRaised.load(ordering: .relaxed) }
     }
