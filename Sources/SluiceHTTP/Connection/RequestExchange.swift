@@ -30,7 +30,7 @@ package struct RequestExchange: ~Copyable {
         case failure(Failure)
 
         /// Whether the rest of the connection's input cannot be interpreted.
-        var endsConnection: Bool {
+        package var endsConnection: Bool {
             if case .failure(let failure) = self { failure.endsConnection } else { false }
         }
     }
