@@ -20,7 +20,7 @@ package struct DispatchState: Sendable {
         case waiting(number: UInt64)
         /// None of it is accepted.
         case rejected(TrackError)
-        /// None of it is accepted, because the journal's disk has not answered for so long.
+        /// None of it is accepted, because the journal's disk has not answered for this time.
         case overdue(Duration)
     }
 

@@ -81,7 +81,7 @@ actor JournalCommitter {
         try watch { () throws(JournalError) in try syncIfTimed() }
     }
 
-    /// Whether the journal has room for a commit of so many bytes.
+    /// Whether the journal has room for a commit of this size.
     func hasRoom(forBytes bytes: Int) -> Bool {
         writer?.hasRoom(forBytes: bytes) ?? false
     }
