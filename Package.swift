@@ -518,11 +518,13 @@ let package = Package(
         .unitTests(
             "SluiceHTTP",
             dependencies: [
-                "SluiceHTTP", "EventModel", "EventSchema", "EventValidation", "PipelineTestSupport", "PlanTools",
-                "PortDefinitions",
-                "SluiceTesting", "TestCases",
+                "SluiceHTTP", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
+                "EventValidation", "PipelineTestSupport", "PlanTools", "PortDefinitions", "SluiceTesting", "TestCases",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
         .unitTests(
