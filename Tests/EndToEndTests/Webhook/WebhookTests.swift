@@ -76,14 +76,14 @@ struct WebhookTests {
             in: folder
         )
         #expect(migration.ending == .exit(0))
-        let key = try await Sluice.run("keys", "new", "edge", "--keys", "keys.json", in: folder)
+        let key = try await Sluice.run("keys", "new", "edge", "--keys", "centre/keys.json", in: folder)
         #expect(key.ending == .exit(0), "\(key.errors)")
         let words = key.output.flatMap { $0.split(separator: " ") }
         try folder.write("\(words.max { $0.count < $1.count } ?? "")\n", to: "key")
         let centreOptions = [
             "serve", "--events", centrePlan, "--journal", "centre/journal", "--quarantine", "centre/quarantine",
             "--no-admin",
-            "--no-console", "--postgres", database.url, "--keys", "keys.json", "--listen",
+            "--no-console", "--postgres", database.url, "--keys", "centre/keys.json", "--listen",
         ]
         var centre = try SluiceProcess(centreOptions + ["127.0.0.1:0"], in: folder)
         let line = try await centre.errors.line(containing: "The server accepts events.")
