@@ -114,7 +114,7 @@ actor FileSession {
         table.endAll()
         completeFiles()
         // Another process may have files there.
-        if let root = try? ArchiveFolder(path: paths.template.root, creates: false) {
+        if hasRecovered, let root = try? ArchiveFolder(path: paths.template.root, creates: false) {
             root.removeIfEmpty(Self.unfinishedFolder)
         }
     }

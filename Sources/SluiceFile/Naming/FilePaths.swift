@@ -1,16 +1,14 @@
-import TrackerKit
-
 /// What a file will be called once it is complete.
-struct FileTarget: Sendable, Hashable {
+package struct FileTarget: Sendable, Hashable {
     /// The names of the folders below the one that everything is in.
-    let folders: [String]
+    package let folders: [String]
     /// The file's name up to the place of a number.
     let stem: String
     /// The rest of the name, such as `.ndjson.gz`.
     let suffix: String
 
     /// The name of the file with this number, from 1 on; the first one has no number.
-    func name(_ number: Int) -> String {
+    package func name(_ number: Int) -> String {
         number == 1 ? stem + suffix : "\(stem)\(NamePart.mark)\(number)\(suffix)"
     }
 
@@ -26,19 +24,19 @@ struct FileTarget: Sendable, Hashable {
 }
 
 /// The names of a tracker's files.
-struct FilePaths: Sendable {
+package struct FilePaths: Sendable {
     /// What the names of files end with until they are complete.
     private static let unfinishedSuffix = ".partial"
     private static let maximumTrackerBytes = 100
 
-    let template: PathTemplate
+    package let template: PathTemplate
     let pathTime: FileConfiguration.PathTime
     private let node: String
     /// What the names of this tracker's unfinished files begin with.
     private let unfinishedPrefix: String
 
     /// Takes the path of a configuration apart.
-    init(_ configuration: FileConfiguration) throws(PathTemplate.Problem) {
+    package init(_ configuration: FileConfiguration) throws(PathTemplate.Problem) {
         template = try PathTemplate(configuration.path)
         pathTime = configuration.pathTime
         node = NamePart.encoded(
@@ -51,7 +49,7 @@ struct FilePaths: Sendable {
     }
 
     /// The file of an event with this name and this time in RFC 3339, of which the first `template.timeLength` characters suffice.
-    func target(event: String, time: String) -> FileTarget {
+    package func target(event: String, time: String) -> FileTarget {
         let event = NamePart.encoded(event, maximumBytes: template.maximumEventBytes)
         let time = Array(time.utf8)
         func text(_ piece: PathTemplate.Piece) -> String {

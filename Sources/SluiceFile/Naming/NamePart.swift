@@ -5,13 +5,13 @@ import Hashing
 /// ASCII letters and digits, `-`, `_`, dots and spaces stay, except dots and spaces at an end; every other byte becomes `%` and two
 /// hexadecimal digits. So no result is `.` or `..`, begins with a dot, or contains a separator, and results that a file system treats
 /// as equal, because it ignores case, come from names that differ only in case, which no plan has.
-enum NamePart {
+package enum NamePart {
     /// Stands before the digest of a text that was too long; it is not in any other result.
-    static let mark = "+"
+    package static let mark = "+"
     private static let digestLength = 16
 
     /// The name; if it would have more than `maximumBytes`, its beginning and a digest of the text.
-    static func encoded(_ text: String, maximumBytes: Int) -> String {
+    package static func encoded(_ text: String, maximumBytes: Int) -> String {
         // A result that nothing else has, because after each other '%' there are digits.
         guard !text.isEmpty else { return "%" }
         let bytes = Array(text.utf8)

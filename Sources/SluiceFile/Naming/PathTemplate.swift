@@ -1,8 +1,8 @@
 /// The setting `path`, taken apart: the folder that everything is in, and the names below it with their placeholders.
-struct PathTemplate: Sendable, Hashable {
+package struct PathTemplate: Sendable, Hashable {
     /// What is wrong with a path, as a sentence without a full stop.
-    struct Problem: Error, Hashable {
-        let sentence: String
+    package struct Problem: Error, Hashable {
+        package let sentence: String
     }
 
     /// A piece of a name.
@@ -29,7 +29,7 @@ struct PathTemplate: Sendable, Hashable {
     ]
 
     /// The folder above the first placeholder.
-    let root: String
+    package let root: String
     /// The names of the folders below it.
     let folders: [[Piece]]
     /// The name of the file.
@@ -38,7 +38,7 @@ struct PathTemplate: Sendable, Hashable {
     let maximumEventBytes: Int
 
     /// Takes a path apart.
-    init(_ path: String) throws(Problem) {
+    package init(_ path: String) throws(Problem) {
         guard !path.isEmpty else { throw Problem(sentence: "expected a path") }
         guard !path.utf8.contains(0) else { throw Problem(sentence: "the path has a NUL character") }
         let parts = path.split(separator: "/").filter { $0 != "." }
@@ -101,7 +101,7 @@ struct PathTemplate: Sendable, Hashable {
     }
 
     /// The folder that the lowest fixed one is in.
-    var folderAboveRoot: String {
+    package var folderAboveRoot: String {
         guard let slash = root.lastIndex(of: "/") else { return "." }
         return slash == root.startIndex ? "/" : String(root[..<slash])
     }
