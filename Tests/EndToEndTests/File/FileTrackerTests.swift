@@ -68,10 +68,7 @@ struct FileTrackerTests {
     }
 
     #if os(Linux)
-    @Test(
-        "a delivery that does not fit on the disk leaves nothing, and is delivered once when it fits",
-        .promise("full-disk")
-    )
+    @Test("a delivery that does not fit on the disk leaves nothing, and is delivered once when it fits")
     func fullDisk() async throws {
         let folder = try TestFolder()
         let plan = try folder.write(Self.plan, to: "plan.plist")
