@@ -24,10 +24,18 @@ final class UnfinishedFile {
         while true {
             let name = paths.unfinishedName()
             let descriptor = try folder.create(name)
-            let identity = try descriptor.identity()
-            // A process that looks for the files of a killed one may have the lock, and remove the file because it is empty.
-            guard try descriptor.lock(), try folder.identity(of: name)?.isSame(as: identity) == true else { continue }
-            try folder.sync()
+            let identity: FileIdentity
+            do throws(SystemFailure) {
+                identity = try descriptor.identity()
+                // A process that looks for the files of a killed one may have the lock, and remove this one because it is empty.
+                guard try descriptor.lock(), try folder.identity(of: name)?.isSame(as: identity) == true else {
+                    continue
+                }
+                try folder.sync()
+            } catch {
+                try? folder.remove(name)
+                throw error
+            }
             self.name = name
             self.identity = identity
             self.descriptor = descriptor
