@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "SluicePostgres", targets: ["SluicePostgres"]),
         .library(name: "SluiceKafka", targets: ["SluiceKafka"]),
         .library(name: "SluiceExec", targets: ["SluiceExec"]),
+        .library(name: "SluiceFile", targets: ["SluiceFile"]),
         .library(name: "SluiceWebhook", targets: ["SluiceWebhook"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
         .library(name: "Operations", targets: ["Operations"]),
@@ -258,6 +259,13 @@ let package = Package(
             ]
         ),
         .target(
+            name: "SluiceFile",
+            dependencies: [
+                "EventModel", "EventValidation", "Gzip", "Hashing", "SettingDefinitions", "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
             name: "Loader",
             dependencies: [
                 "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "MetricDefinitions", "SluiceKafka",
@@ -330,8 +338,8 @@ let package = Package(
             name: "SluiceSettings",
             dependencies: [
                 "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
-                "Operations", "SettingDefinitions", "SluiceConsole", "SluiceExec", "SluiceHTTP", "SluiceKafka",
-                "SluicePostgres", "SluiceWebhook", "TrackerKit",
+                "Operations", "SettingDefinitions", "SluiceConsole", "SluiceExec", "SluiceFile", "SluiceHTTP",
+                "SluiceKafka", "SluicePostgres", "SluiceWebhook", "TrackerKit",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -429,7 +437,7 @@ let package = Package(
             name: "DocumentationSnippets",
             dependencies: [
                 "EventCodegen", "Events", "JustTrack", "Operations", "PlanReading", "Sluice", "SluiceExec",
-                "SluiceHTTP",
+                "SluiceFile", "SluiceHTTP",
                 "SluiceKafka", "SluicePostgres", "SluiceTesting", "SluiceWebhook",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -577,6 +585,14 @@ let package = Package(
             dependencies: ["SluicePostgres", "EventModel", "EventSchema", "EventValidation", "TestCases"]
         ),
         .unitTests("SluiceExec", dependencies: ["SluiceExec", "TrackerKit"]),
+        .unitTests(
+            "SluiceFile",
+            dependencies: [
+                "SluiceFile", "EventModel", "EventSchema", "EventValidation", "Gzip", "PipelineTestSupport",
+                "SluiceTesting", "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
         .unitTests("SluiceWebhook", dependencies: ["SluiceWebhook", "EventModel", "TrackerKit"]),
         .unitTests("JustTrack", dependencies: ["JustTrack", "JustTrackApp", "PipelineTestSupport", "SluiceTesting"]),
         .unitTests(
@@ -597,9 +613,9 @@ let package = Package(
             name: "TrackerTests",
             dependencies: [
                 "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
-                "EventValidation", "PipelineTestSupport", "PlanReading", "PlanTools", "ServerTestSupport",
-                "SluiceConsole", "SluiceExec", "SluiceKafka", "SluicePostgres", "SluiceTesting", "SluiceWebhook",
-                "TestPromises", "TestSupport", "TrackerKit",
+                "EventValidation", "Gzip", "PipelineTestSupport", "PlanReading", "PlanTools", "ServerTestSupport",
+                "SluiceConsole", "SluiceExec", "SluiceFile", "SluiceKafka", "SluicePostgres", "SluiceTesting",
+                "SluiceWebhook", "TestPromises", "TestSupport", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

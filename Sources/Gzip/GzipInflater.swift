@@ -20,6 +20,7 @@ package struct GzipInflater: ~Copyable {
     // zlib keeps a pointer to the stream in its own state, so the stream must not move.
     private let stream: UnsafeMutablePointer<z_stream>
     private let maximumOutputBytes: Int
+    private let stopsAfterMembers: Bool
     private var outputBytes = 0
     private var position = Position.start
     /// An error that is thrown by the next call, because output before it had to be returned first.
@@ -27,11 +28,12 @@ package struct GzipInflater: ~Copyable {
 
     /// Prepares for a stream with at most `maximumOutputBytes` of output.
     ///
-    /// Default: no limit.
+    /// Default: no limit. With `stopsAfterMembers`, `inflate` uses no input after the end of a member before it is called again.
     ///
     /// - Throws: `GzipError` with `outOfMemory`.
-    package init(maximumOutputBytes: Int = .max) throws(GzipError) {
+    package init(maximumOutputBytes: Int = .max, stopsAfterMembers: Bool = false) throws(GzipError) {
         self.maximumOutputBytes = maximumOutputBytes
+        self.stopsAfterMembers = stopsAfterMembers
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         // 16 asks for the gzip wrapper, 15 allows the largest window.
@@ -48,6 +50,9 @@ package struct GzipInflater: ~Copyable {
         stream.deinitialize(count: 1)
         stream.deallocate()
     }
+
+    /// Whether the input so far ends where a member ends.
+    package var isBetweenMembers: Bool { position == .betweenMembers }
 
     /// Discards the current stream, and starts another one with the same limit.
     package mutating func reset() {
@@ -76,7 +81,7 @@ package struct GzipInflater: ~Copyable {
                 if position == .betweenMembers, !input.isEmpty { inflateReset(stream) }
                 if position != .member, input.isEmpty { break }
                 written += try step(&input, into: UnsafeMutableRawBufferPointer(rebasing: output[written...]))
-            } while !input.isEmpty && written < output.count
+            } while !input.isEmpty && written < output.count && !(stopsAfterMembers && isBetweenMembers)
         } catch  where error.code == .corrupt && written > 0 {
             failure = error
         }

@@ -4,6 +4,7 @@ import Operations
 package import SettingDefinitions
 import SluiceConsole
 import SluiceExec
+import SluiceFile
 import SluiceHTTP
 import SluiceKafka
 import SluicePostgres
@@ -16,8 +17,8 @@ package enum SettingCatalog {
     ///
     /// Everything that the settings and the commands derive from a type is derived from this list.
     package static let trackerTypes: [any ConfigurableTracker.Type] = [
-        ConsoleTracker.self, PostgresTracker.self, KafkaTracker.self, ExecTracker.self, WebhookTracker.self,
-        SluiceTracker.self,
+        ConsoleTracker.self, PostgresTracker.self, KafkaTracker.self, ExecTracker.self, FileTracker.self,
+        WebhookTracker.self, SluiceTracker.self,
     ]
 
     package static let keys: [SettingKey] =

@@ -1,6 +1,7 @@
 import Events
 import Sluice
 import SluiceExec
+import SluiceFile
 import SluiceKafka
 import SluicePostgres
 import SluiceWebhook
@@ -23,6 +24,15 @@ func useExec() throws -> Pipeline {
     let pipeline = try Pipeline(
         catalog: ShopEvents.catalog,
         trackers: [.exec(["/usr/local/bin/to-crm", "--region", "eu"], name: "crm")],
+        journal: "data/journal"
+    )
+    return pipeline
+}
+
+func useFiles() throws -> Pipeline {
+    let pipeline = try Pipeline(
+        catalog: ShopEvents.catalog,
+        trackers: [.file("archive/{event}/{yyyy}-{MM}-{dd}/{HH}-{node}.ndjson.gz", name: "archive")],
         journal: "data/journal"
     )
     return pipeline

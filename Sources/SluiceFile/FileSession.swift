@@ -1,0 +1,260 @@
+import EventModel
+import Gzip
+import Logging
+import TrackerKit
+
+/// The files of a tracker, and the thread that writes them.
+actor FileSession {
+    /// The folder of the unfinished files; no event's name begins with a dot.
+    private static let unfinishedFolder = ".partial"
+    /// How long to wait before a file is given its name again, in case that failed.
+    private static let pauseAfterFailure = Duration.seconds(10)
+    /// How many complete files may wait for their names before deliveries wait, too.
+    private static let maximumWaitingFiles = 1000
+
+    private let configuration: FileConfiguration
+    private let paths: FilePaths
+    private let logger: Logger
+    private let thread: BlockingThread
+    private let clock: RelativeClock
+    private var table = FileTable()
+    private var hasRecovered = false
+    /// When complete files are given their names again, after that has failed.
+    private var nextAttempt: Duration?
+    private var lastFailure: TrackerError?
+    /// For the log: files that cannot be given their names.
+    private var failures = FailureEpisode()
+    private var timer: Task<Void, Never>?
+    private var timerEnd: Duration?
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    init(_ configuration: FileConfiguration, logger: Logger, clock: RelativeClock) throws(TrackerError) {
+        self.configuration = configuration
+        self.logger = logger
+        self.clock = clock
+        do throws(PathTemplate.Problem) {
+            paths = try FilePaths(configuration)
+        } catch {
+            throw FileErrors.invalidSettings(error)
+        }
+        thread = try BlockingThread()
+    }
+
+    deinit {
+        timer?.cancel()
+    }
+
+    /// Makes the folder, and completes the files that a killed process has left.
+    func start() throws(TrackerError) {
+        do {
+            let folders = try folders()
+            guard !hasRecovered else { return }
+            for name in try folders.unfinished.names() where paths.isUnfinished(name) {
+                recover(name, in: folders.unfinished)
+                completeFiles()
+            }
+            hasRecovered = true
+            schedule()
+        } catch {
+            throw trackerError(error)
+        }
+    }
+
+    /// What is wrong with the folder; leaves nothing in it.
+    func problems() -> [TrackerError] {
+        do {
+            let folder: ArchiveFolder
+            do throws(SystemFailure) {
+                folder = try ArchiveFolder(path: paths.template.root, creates: false)
+            } catch {
+                guard error.isMissing else { throw error }
+                // It is created when the tracker starts.
+                folder = try ArchiveFolder(path: paths.template.folderAboveRoot, creates: false)
+            }
+            try folder.check(with: paths.unfinishedName())
+            return []
+        } catch {
+            return [trackerError(error)]
+        }
+    }
+
+    /// Appends the events to their files; either all of them are synced, or none of them is in a file.
+    func deliver(_ delivery: Delivery, _ interrupt: Interrupt) -> DeliveryOutcome {
+        let groups = LineGroups(delivery, paths).groups
+        guard !groups.isEmpty else { return .delivered }
+        if table.complete.count >= Self.maximumWaitingFiles {
+            completeFiles()
+            if table.complete.count >= Self.maximumWaitingFiles, let lastFailure { return .retry(lastFailure) }
+        }
+        var written: [UnfinishedFile] = []
+        defer { schedule() }
+        do {
+            let folder = try folders().unfinished
+            for group in groups {
+                if interrupt.isRaised { throw TrackerError.cancelled }
+                let bytes = paths.template.isCompressed ? try GzipDeflater.compress(group.lines) : group.lines
+                let file = try file(for: group.target, in: folder)
+                written.append(file)
+                try file.append(bytes)
+            }
+        } catch {
+            for file in written { file.rollBack() }
+            return .retry(trackerError(error))
+        }
+        for file in written { file.settle() }
+        table.endFull(written, maximumBytes: configuration.maximumFileBytes)
+        completeFiles()
+        return .delivered
+    }
+
+    /// Completes all files.
+    func stop() {
+        timer?.cancel()
+        table.endAll()
+        completeFiles()
+        // Another process may have files there.
+        if hasRecovered, let root = try? ArchiveFolder(path: paths.template.root, creates: false) {
+            root.removeIfEmpty(Self.unfinishedFolder)
+        }
+    }
+
+    // MARK: Files
+
+    /// The folder that everything is in, and that of the unfinished files, opened anew because somebody may have moved them.
+    private func folders() throws(SystemFailure) -> (root: ArchiveFolder, unfinished: ArchiveFolder) {
+        let root = try ArchiveFolder(path: paths.template.root, creates: true)
+        return (root, try root.folder(Self.unfinishedFolder, creates: true))
+    }
+
+    /// The file that a target's events are written to, open.
+    private func file(for target: FileTarget, in folder: ArchiveFolder) throws(SystemFailure) -> UnfinishedFile {
+        if let file = table.file(for: target) {
+            if try file.isUsable(in: folder) {
+                table.noteUse(of: file)
+                return file
+            }
+            noteDisappearance(of: file)
+        }
+        let file = try UnfinishedFile(target, paths, in: folder, now: clock.now())
+        table.add(file)
+        return file
+    }
+
+    private func noteDisappearance(of file: UnfinishedFile) {
+        table.remove(file)
+        logger.warning(
+            "An unfinished file has disappeared: it was moved or removed, or another process has completed it.",
+            metadata: ["tracker": "\(configuration.name)", "file": "\(file.name)"]
+        )
+    }
+
+    private func recover(_ name: String, in folder: ArchiveFolder) {
+        do {
+            let file = try UnfinishedFile(name, in: folder, now: clock.now()) { file in
+                let recovery = try Recovery(of: file)
+                guard let target = recovery.target(paths) ?? recovery.emptyTarget else { throw UnknownContents() }
+                return (recovery.size, target)
+            }
+            guard let file else { return }
+            table.addComplete(file)
+            logger.info(
+                "Completing a file that a killed process has left.",
+                metadata: ["tracker": "\(configuration.name)", "file": "\(name)", "bytes": "\(file.size)"]
+            )
+        } catch {
+            logger.warning(
+                "A file that a killed process has left cannot be read, and stays; the next start tries again.",
+                metadata: ["tracker": "\(configuration.name)", "file": "\(name)", "error": "\(trackerError(error))"]
+            )
+        }
+    }
+
+    /// Gives the complete files their names.
+    private func completeFiles() {
+        guard !table.complete.isEmpty else { return }
+        nextAttempt = nil
+        for file in table.complete {
+            do {
+                let folders = try folders()
+                if try file.complete(from: folders.unfinished, in: folders.root) {
+                    table.remove(file)
+                } else {
+                    noteDisappearance(of: file)
+                }
+            } catch {
+                file.close()
+                noteFailure(trackerError(error))
+            }
+        }
+        if table.complete.isEmpty, let summary = failures.ended(now: clock.now()) {
+            logger.info(
+                "Complete files get their names again.",
+                metadata: ["tracker": "\(configuration.name)", "seconds": "\(summary.duration.loggedSeconds)"]
+            )
+        }
+    }
+
+    private func noteFailure(_ error: TrackerError) {
+        nextAttempt = clock.now() + Self.pauseAfterFailure
+        lastFailure = error
+        guard let summary = failures.failed(because: "\(error)", now: clock.now()) else { return }
+        logger.warning(
+            "A complete file cannot be given its name; its events are safe, and Sluice tries again.",
+            metadata: ["tracker": "\(configuration.name)", "error": "\(error)", "failures": "\(summary.count)"]
+        )
+    }
+
+    private func trackerError(_ error: any Error) -> TrackerError {
+        switch error {
+        case let error as TrackerError: error
+        case let error as SystemFailure: FileErrors.error(error, folder: paths.template.root)
+        case let error as GzipError: FileErrors.unavailable(error.message)
+        default: FileErrors.unavailable("The file does not begin with an event.")
+        }
+    }
+
+    // MARK: Time
+
+    /// Starts the timer for the next file that becomes too old, or for the next attempt.
+    private func schedule() {
+        let oldest = table.oldest.map { $0 + configuration.maximumAge }
+        let end = [oldest, nextAttempt].compactMap(\.self).min()
+        guard end != timerEnd else { return }
+        timer?.cancel()
+        timerEnd = end
+        timer = end.map { end in
+            // Files have to be completed while no delivery is running; the session's end cancels it.
+            Task { [weak self, clock] in
+                do { try await clock.sleepUntil(end) } catch { return }
+                await self?.endOldFiles()
+            }
+        }
+    }
+
+    private func endOldFiles() {
+        timerEnd = nil
+        table.endOld(createdBefore: clock.now() - configuration.maximumAge)
+        completeFiles()
+        schedule()
+    }
+}
+
+/// The first line of a file is not that of an event.
+private struct UnknownContents: Error {}
+
+extension ArchiveFolder {
+    /// Checks that a file can be made, locked and written, and removes it.
+    fileprivate func check(with name: String) throws(SystemFailure) {
+        let file = try create(name)
+        do throws(SystemFailure) {
+            _ = try file.lock()
+            try file.write([UInt8(ascii: "\n")], at: 0)
+            try file.sync()
+        } catch {
+            try? remove(name)
+            throw error
+        }
+        try remove(name)
+    }
+}
