@@ -331,7 +331,7 @@ let package = Package(
             name: "SluiceReplay",
             dependencies: [
                 "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
-                "Gzip", "Operations", "SluicePostgres", "TrackerKit",
+                "Gzip", "Operations", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),

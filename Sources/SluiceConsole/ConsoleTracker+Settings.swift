@@ -43,3 +43,7 @@ extension ConsoleTracker: ConfigurableTracker {
         ConsoleTracker(configuration)
     }
 }
+
+extension ConsoleTracker: PrintingTracker {
+    package var writesToStandardOutput: Bool { configuration.fileDescriptor == 1 }
+}

@@ -38,6 +38,11 @@ package enum SettingCatalog {
         return trackerTypes.first { $0.type == name }
     }
 
+    /// Whether the tracker with this name exists without any setting, unless it is switched off.
+    package static func existsByDefault(_ tracker: String) -> Bool {
+        trackerType(named: tracker)?.requiresOneOf.isEmpty ?? false
+    }
+
     /// The names of the types.
     package static var trackerTypeNames: [String] { trackerTypes.map { $0.type } }
 
