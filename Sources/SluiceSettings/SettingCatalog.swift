@@ -20,8 +20,9 @@ package enum SettingCatalog {
 
     package static let keys: [SettingKey] =
         keys(ProcessSettings.plan) + keys(HTTPSettings.all) + keys(AdminSettings.all) + trackerTypes.flatMap { $0.keys }
-        + keys(RelaySettings.all) + SettingKey.load + keys(QueueSettings.all) + keys(JournalSettings.all)
-        + keys(DeliverySettings.all) + keys(PipelineSettings.all) + keys(ProcessSettings.others)
+        + keys(RelaySettings.all) + keys(LoadSettings.all) + keys(QueueSettings.all) + keys(JournalSettings.all)
+        + keys(DeliverySettings.all) + keys(PipelineSettings.all) + keys(ProcessSettings.quarantineAndTrackers)
+        + keys(PrivacySettings.all) + keys(ProcessSettings.log)
 
     private static let keyByName = Dictionary(uniqueKeysWithValues: keys.map { ($0.name, $0) })
 
