@@ -162,13 +162,15 @@ let package = Package(
         .target(name: "JSONTape", dependencies: ["CSimdJSON", "EventModel"]),
         .target(
             name: "EventValidation",
-            dependencies: ["CXXHash", "EventModel", "EventSchema", "Hashing", "JSONTape", "PatternMatching"]
+            dependencies: [
+                "CXXHash", "EventModel", "EventSchema", "Hashing", "JSONTape", "PatternMatching", "PortDefinitions",
+            ]
         ),
         .target(name: "Gzip", dependencies: ["CZlib"]),
         .target(name: "EventJournal", dependencies: ["CISAL", "EventModel"]),
         // The metrics' names, labels and descriptions, as values.
         .target(name: "MetricDefinitions", dependencies: [.product(name: "Metrics", package: "swift-metrics")]),
-        // The ways in which requests fail, as values.
+        // The codes of requests that fail and of events that are rejected, as values.
         .target(name: "PortDefinitions"),
         // The settings' keys, kinds, defaults and help, as values.
         .target(name: "SettingDefinitions", dependencies: ["EventModel"]),
@@ -183,7 +185,7 @@ let package = Package(
             name: "EventQuarantine",
             dependencies: [
                 "EventJournal", "EventModel", "EventSchema", "EventValidation", "JSONTape", "MetricDefinitions",
-                "TrackerKit",
+                "PortDefinitions", "TrackerKit",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -332,7 +334,7 @@ let package = Package(
                 "JSONTape", "TrackerKit",
             ]
         ),
-        .target(name: "SluiceClient", dependencies: ["EventModel", "EventSchema"]),
+        .target(name: "SluiceClient", dependencies: ["EventModel", "EventSchema", "PortDefinitions"]),
         // The settings of the command: their sources, and what they are read into.
         .target(
             name: "SluiceSettings",
@@ -351,7 +353,7 @@ let package = Package(
             name: "SluiceReplay",
             dependencies: [
                 "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
-                "Gzip", "Operations", "SluicePostgres", "TrackerKit",
+                "Gzip", "Operations", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),

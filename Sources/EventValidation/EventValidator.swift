@@ -1,4 +1,4 @@
-public import EventModel
+@_spi(CanonicalJSON) public import EventModel
 
 /// How a body contains its events.
 public struct BodyFormat: Sendable, Hashable {
@@ -23,7 +23,7 @@ public struct BodyFormat: Sendable, Hashable {
 /// accepted events at most `EventBatchBuilder.maximumBytes` in canonical form.
 public final class EventValidator {
     /// The maximum size of one event as it is sent, in bytes.
-    public static let maximumEventBytes = 1 << 20
+    public static let maximumEventBytes = EventLimits.maximumBytes
 
     // A struct, so that a body costs one check of exclusive access, and not one for each step.
     private var body: BodyCheck

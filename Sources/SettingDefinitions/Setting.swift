@@ -75,6 +75,7 @@ extension Setting {
         _ name: String,
         _ place: Place<String>,
         option: String? = nil,
+        variable: String? = nil,
         scope: SettingKey.Scope = .process,
         _ summary: String
     ) -> Setting {
@@ -85,11 +86,38 @@ extension Setting {
             summary,
             default: standard.isEmpty ? .none : .value(standard),
             option: option,
+            variable: variable,
             scope: scope
         )
         return Setting(key) { values, configuration in
             if let text = values.text(key) { configuration[keyPath: place] = text }
         }
+    }
+
+    /// A text that may be absent; `default` is what applies then.
+    package static func text(
+        _ name: String,
+        _ place: Place<String?>,
+        default standard: SettingKey.Default = .none,
+        option: String? = nil,
+        _ summary: String
+    ) -> Setting {
+        let key = SettingKey(name, .text, summary, default: standard, option: option)
+        return Setting(key) { values, configuration in
+            if let text = values.text(key) { configuration[keyPath: place] = text }
+        }
+    }
+
+    /// The two settings of a secret, which is stated itself or in a file; `read` puts it into the configuration.
+    package static func secret(
+        _ key: SettingKey,
+        orIn file: SettingKey,
+        read: @escaping @Sendable (Secret, any SettingValues, inout Configuration) -> Void
+    ) -> [Setting] {
+        let secret = Setting(key) { values, configuration in
+            if let secret = values.secret(key, file: file) { read(secret, values, &configuration) }
+        }
+        return [secret, Setting(file)]
     }
 
     /// One of the values of a type that lists them.

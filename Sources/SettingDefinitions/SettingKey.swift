@@ -92,6 +92,11 @@ package struct SettingKey: Sendable {
         return "\(range.lowerBound) to \(range.upperBound)"
     }
 
+    /// Where the setting can be stated, as `--postgres, DATABASE_URL or postgres.url`.
+    package var places: String {
+        "\([option, environmentVariable].compactMap(\.self).joined(separator: ", ")) or \(name)"
+    }
+
     /// Whether the value may contain a password or a key, so that it must not be logged.
     package var isSecret: Bool { if case .harmless = secrecy { false } else { true } }
 

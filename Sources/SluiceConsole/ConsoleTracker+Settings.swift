@@ -28,6 +28,7 @@ extension ConsoleTracker: ConfigurableTracker {
         scope: .tracker(type: type),
         "How the console prints events: pretty or json."
     )
+    // The flag is read below, because it decides whether the tracker `console` exists, and no other one.
     package static let settings = [Setting(.consoleEnabled), format]
     package static let requiresOneOf: [SettingKey] = []
     package static let example = (name: "errors", values: [SettingKey: String]())
@@ -42,4 +43,8 @@ extension ConsoleTracker: ConfigurableTracker {
     package static func tracker(_ configuration: ConsoleConfiguration, in context: TrackerContext) -> any Tracker {
         ConsoleTracker(configuration)
     }
+}
+
+extension ConsoleTracker: PrintingTracker {
+    package var writesToStandardOutput: Bool { configuration.fileDescriptor == 1 }
 }

@@ -7,7 +7,7 @@ public import TrackerKit
 /// If the output blocks, so does the tracker, on a thread of its own; a cancelled delivery returns the events whose
 /// lines were not written completely, and the next delivery writes these lines again from their beginning.
 public final class ConsoleTracker: Tracker {
-    private let configuration: ConsoleConfiguration
+    let configuration: ConsoleConfiguration
     private let session: SessionOnDemand<ConsoleSession>
 
     /// Creates a tracker.

@@ -21,7 +21,7 @@ public import TrackerKit
 /// create them then. A topic that accepts no messages does not affect the others: its events are retried, with its name
 /// in the reason. librdkafka may wait for it for up to `message.timeout.ms`.
 public final class KafkaTracker: CheckableTracker {
-    private let configuration: KafkaConfiguration
+    let configuration: KafkaConfiguration
     private let session: SessionOnDemand<KafkaSession>
     private let logger: Logger
 

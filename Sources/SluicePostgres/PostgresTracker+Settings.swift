@@ -64,9 +64,10 @@ private enum PostgresSettings {
         "How long a statement may wait for a lock on its table, in seconds; less than for the delivery."
     )
 
-    static let all: [Setting<PostgresConfiguration>] = [
-        Setting(.postgresURL),
-        Setting(.postgresURLFile),
+    static let all = Setting.secret(.postgresURL, orIn: .postgresURLFile, read: readConnection) + others
+
+    private static let others: [Setting<PostgresConfiguration>] = [
+        // Read with the connection, because its password may take precedence.
         Setting(.passwordFile),
         schema,
         .duration(
@@ -95,6 +96,29 @@ private enum PostgresSettings {
             "How long PostgreSQL keeps records refused by `sluice load`, in days."
         ),
     ]
+
+    /// Reads the connection, and the password unless the connection has one with precedence.
+    private static func readConnection(
+        _ connection: Secret,
+        _ values: any SettingValues,
+        _ postgres: inout PostgresConfiguration
+    ) {
+        postgres.connection = connection.text
+        if let file = values.text(.passwordFile), !hasPassword(connection, in: values) {
+            let password = values.contents(of: .passwordFile, file)
+            postgres.password = password.map { String(decoding: $0, as: UTF8.self) }
+            postgres.readPassword = { String(decoding: try SecretFile.currentContents(of: file), as: UTF8.self) }
+        }
+        if connection.key == .postgresURLFile, let file = values.text(.postgresURLFile) {
+            postgres.readConnection = { String(decoding: try SecretFile.currentContents(of: file), as: UTF8.self) }
+        }
+    }
+
+    /// Whether the connection has a password that takes precedence over the one in the password file.
+    private static func hasPassword(_ connection: Secret, in values: any SettingValues) -> Bool {
+        values.precedence(of: connection.key) > values.precedence(of: .passwordFile)
+            && ConnectionParameters.stated(in: connection.text)?["password"]?.isEmpty == false
+    }
 }
 
 extension PostgresTracker: ConfigurableTracker {
@@ -108,28 +132,13 @@ extension PostgresTracker: ConfigurableTracker {
     package static func configuration(named name: String, from values: any SettingValues) -> PostgresConfiguration? {
         // Read in any case, so that their problems are found also if another source will state the database.
         var postgres = PostgresConfiguration.reading(settings, from: values)
-        guard let connection = values.secret(.postgresURL, file: .postgresURLFile) else { return nil }
+        guard !postgres.connection.isEmpty else { return nil }
         postgres.name = name
-        postgres.connection = connection.text
-        if let file = values.text(.passwordFile), !hasPassword(connection, in: values) {
-            let password = values.contents(of: .passwordFile, file)
-            postgres.password = password.map { String(decoding: $0, as: UTF8.self) }
-            postgres.readPassword = { String(decoding: try SecretFile.currentContents(of: file), as: UTF8.self) }
-        }
-        if connection.key == .postgresURLFile, let file = values.text(.postgresURLFile) {
-            postgres.readConnection = { String(decoding: try SecretFile.currentContents(of: file), as: UTF8.self) }
-        }
         let (lock, delivery) = (PostgresSettings.lockTimeout.key, PostgresSettings.deliveryTimeout.key)
         if let stated = values.duration(lock), stated >= postgres.deliveryTimeout {
             values.note(lock, "expected less than \(values.name(of: delivery)), which is \(postgres.deliveryTimeout)")
         }
         return postgres
-    }
-
-    /// Whether the connection has a password that takes precedence over the one in the password file.
-    private static func hasPassword(_ connection: Secret, in values: any SettingValues) -> Bool {
-        values.precedence(of: connection.key) > values.precedence(of: .passwordFile)
-            && ConnectionParameters.stated(in: connection.text)?["password"]?.isEmpty == false
     }
 
     package static func tracker(_ configuration: PostgresConfiguration, in context: TrackerContext) -> any Tracker {

@@ -5,7 +5,8 @@ package import TrackerKit
 package struct ConfiguredTracker: Sendable {
     /// The name that events in the plan use.
     package let name: String
-    private let type: any ConfigurableTracker.Type
+    /// The tracker's type, which shows its abilities.
+    package let type: any ConfigurableTracker.Type
     private let configuration: any Sendable
     private let make: @Sendable (TrackerContext) -> any Tracker
 

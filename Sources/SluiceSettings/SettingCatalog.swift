@@ -23,8 +23,9 @@ package enum SettingCatalog {
 
     package static let keys: [SettingKey] =
         keys(ProcessSettings.plan) + keys(HTTPSettings.all) + keys(AdminSettings.all) + trackerTypes.flatMap { $0.keys }
-        + keys(RelaySettings.all) + SettingKey.load + keys(QueueSettings.all) + keys(JournalSettings.all)
-        + keys(DeliverySettings.all) + keys(PipelineSettings.all) + keys(ProcessSettings.others)
+        + keys(RelaySettings.all) + keys(LoadSettings.all) + keys(QueueSettings.all) + keys(JournalSettings.all)
+        + keys(DeliverySettings.all) + keys(PipelineSettings.all) + keys(ProcessSettings.quarantineAndTrackers)
+        + keys(PrivacySettings.all) + keys(ProcessSettings.log)
 
     private static let keyByName = Dictionary(uniqueKeysWithValues: keys.map { ($0.name, $0) })
 
@@ -39,6 +40,11 @@ package enum SettingCatalog {
     package static func trackerType(named name: String) -> (any ConfigurableTracker.Type)? {
         let name = name.lowercased()
         return trackerTypes.first { $0.type == name }
+    }
+
+    /// Whether the tracker with this name exists without any setting, unless it is switched off.
+    package static func existsByDefault(_ tracker: String) -> Bool {
+        trackerType(named: tracker)?.requiresOneOf.isEmpty ?? false
     }
 
     /// The names of the types.

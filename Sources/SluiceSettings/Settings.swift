@@ -50,36 +50,36 @@ package struct Settings: Sendable {
     /// ignored. `usesRelay` says whether all events go to the relay, if there is one.
     package init(reading reader: SettingsReader, keepsJournal: Bool, usesRelay: Bool = true) {
         self.reader = reader
-        process = .reading(ProcessSettings.plan + ProcessSettings.others, from: reader)
+        process = .reading(ProcessSettings.all, from: reader)
         let relaySettings = RelaySettings.reading(RelaySettings.all, from: reader)
         let relay = reader.relay(relaySettings)
         self.relay = usesRelay ? relay : nil
-        load = reader.load()
+        load = reader.load(relaySettings)
         trackers = self.relay.map { [ConfiguredTracker(KafkaTracker.self, $0, named: $0.name)] } ?? reader.trackers()
-        let journal = reader.journal()
+        let journal = JournalSettings.reading(JournalSettings.all, from: reader).journal
         self.journal = keepsJournal ? journal : nil
-        http = .reading(HTTPSettings.all, from: reader)
+        let httpSettings = HTTPSettings.reading(HTTPSettings.all, from: reader)
+        http = httpSettings.port
         if self.journal != nil, reader.integer(.httpMaxWait) == 0 {
             let sentence = "expected at least 1 with a journal, since requests wait for its disk, found 0"
             reader.note(.httpMaxWait, sentence)
         }
-        tls = reader.tls()
+        tls = reader.tls(httpSettings)
         controlFile = self.journal.map { Self.stem(ofJournal: $0.folder) + ".control.json" }
         privatePort = reader.privatePort(journal: self.journal?.folder)
-        let keys = reader.text(.httpKeys)
-        if http.isOpen, keys != nil {
+        if http.isOpen, httpSettings.keyFile != nil {
             let sentence = "anyone may send then, but http.keys names a file with keys; set only one of the two"
             reader.note(.httpOpen, sentence, as: .conflictingSettings)
         }
-        keyFile = http.isOpen ? nil : keys ?? Settings.defaultKeyFile
-        requiresKeyFile = keys != nil
+        keyFile = http.isOpen ? nil : httpSettings.keyFile ?? Settings.defaultKeyFile
+        requiresKeyFile = httpSettings.keyFile != nil
         pipeline = reader.pipeline(hasJournal: journal != nil, relaySettings)
         // The configuration file may be shared with a server that has a journal, and whose senders wait.
         if !keepsJournal {
             pipeline.waitInsteadOfSpilling()
             pipeline.acknowledgement = .stored
         }
-        hashKey = reader.hashKey()
+        hashKey = PrivacySettings.reading(PrivacySettings.all, from: reader).hashKey
     }
 
     /// The settings with these values in place of those from all sources; only `pipeline` and `process` are read again.
@@ -92,7 +92,7 @@ package struct Settings: Sendable {
             hasJournal: journal != nil,
             RelaySettings.reading(RelaySettings.all, from: reader)
         )
-        changed.process = .reading(ProcessSettings.plan + ProcessSettings.others, from: reader)
+        changed.process = .reading(ProcessSettings.all, from: reader)
         try reader.finish()
         return changed
     }
@@ -113,13 +113,12 @@ package struct Settings: Sendable {
 // The parts of the settings that depend on each other.
 extension SettingsReader {
     /// The files of the server's certificate; `nil` if it has none.
-    fileprivate func tls() -> TLSFiles.Paths? {
-        let authorities = text(.tlsClientAuthorities)
-        switch (text(.tlsCertificate), text(.tlsPrivateKey)) {
+    fileprivate func tls(_ http: HTTPSettings) -> TLSFiles.Paths? {
+        switch (http.certificate, http.privateKey) {
         case (let certificate?, let privateKey?):
-            return .init(certificate: certificate, privateKey: privateKey, clientAuthorities: authorities)
+            return .init(certificate: certificate, privateKey: privateKey, clientAuthorities: http.clientAuthorities)
         case (nil, nil):
-            if authorities != nil {
+            if http.clientAuthorities != nil {
                 note(.tlsClientAuthorities, "needs http.tls.certificate as well", as: .missingSetting)
             }
             return nil
@@ -135,39 +134,12 @@ extension SettingsReader {
     /// The private port and the socket; `nil` if the port is switched off and there is no socket.
     fileprivate func privatePort(journal: String?) -> OperationsConfiguration? {
         var port = OperationsConfiguration.reading(AdminSettings.all, from: self)
-        port.socketPath = text(.adminSocket) ?? journal.map(Settings.socketPath)
-        // The default socket is optional.
-        port.requiresSocket = text(.adminSocket) != nil
-        if let token = secret(.adminToken, file: .adminTokenFile) {
-            port.token = token.text
-            if token.key == .adminTokenFile, let file = text(.adminTokenFile) {
-                port.readToken = {
-                    (try? SecretFile.currentContents(of: file)).map { String(decoding: $0, as: UTF8.self) }
-                }
-            }
-            let minimum = OperationsConfiguration.minimumTokenBytes
-            if token.bytes.count < minimum {
-                note(token.key, "expected a token of at least \(minimum) bytes, found \(token.bytes.count)")
-            }
+        if port.socketPath == nil {
+            port.socketPath = journal.map(Settings.socketPath)
+            // The default socket is optional.
+            port.requiresSocket = false
         }
         return port.hasPort || port.socketPath != nil ? port : nil
-    }
-
-    /// The key of hashed values; `nil` if there is none.
-    fileprivate func hashKey() -> HashKey? {
-        guard let secret = secret(.hashKey, file: .hashKeyFile) else { return nil }
-        guard let key = HashKey(secret.bytes) else {
-            let count = secret.bytes.count
-            note(secret.key, "expected a key of at least \(HashKey.minimumBytes) bytes, found \(count)")
-            return nil
-        }
-        return key
-    }
-
-    fileprivate func journal() -> Settings.Journal? {
-        let configuration = JournalConfiguration.reading(JournalSettings.all, from: self)
-        let folder = text(.journalFolder) ?? Settings.defaultJournalFolder
-        return flag(.journalEnabled) ?? true ? Settings.Journal(folder: folder, configuration: configuration) : nil
     }
 
     fileprivate func pipeline(hasJournal: Bool, _ relay: RelaySettings) -> Pipeline.Configuration {

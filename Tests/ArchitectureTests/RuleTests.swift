@@ -223,6 +223,31 @@ import Testing
         #expect(findings.allSatisfy { $0.line == 5 })
     }
 
+    @Test("a test that the threat model names and that does not exist is found, and others are not")
+    func threats() {
+        let text = """
+            Text, with "no name of a test".
+
+            | attempt | what stops it | shown by |
+            |---|---|---|
+            | guessing | "not here" | "a guess is refused", "a guess is logged" |
+            | flooding | a limit | `key-limits` |
+            | reading | a lock | "a reader is refused" |
+
+            """
+        let tests = TextFile(
+            path: "Tests/A/ATests.swift",
+            text: "@Test(\"a guess is refused\") func a() {}\n// A reader is refused.\n"
+        )
+        let findings = ThreatRule.findings(in: TextFile(path: "A.md", text: text), tests: [tests])
+        #expect(
+            findings.map(\.description) == [
+                #"A.md:5: no test has the name "a guess is logged""#,
+                #"A.md:7: no test has the name "a reader is refused""#,
+            ]
+        )
+    }
+
     @Test(
         "a script that continues after errors is found",
         arguments: ["#!/usr/bin/env bash\n# Why.\necho a\nset -euo pipefail\n", "#!/bin/sh\nset -eu\n", "echo a\n"]

@@ -1,6 +1,7 @@
 package import EventModel
 import EventSchema
 package import EventValidation
+import PortDefinitions
 package import TrackerKit
 
 #if canImport(FoundationEssentials)

@@ -1,3 +1,4 @@
+@_spi(CanonicalJSON) import EventModel
 import JSONTape
 
 // Violations of texts that are rejected before they are compared with the plan.
@@ -19,7 +20,7 @@ extension Violation {
             return Violation(
                 code: .tooDeep,
                 path: "$",
-                expected: EventCheck.depthLimit,
+                expected: EventLimits.depthInWords,
                 found: "more"
             )
         }

@@ -7,11 +7,6 @@ import EventSchema
 /// A value is encoded as soon as it is checked. If anything in the event is invalid, its encoded bytes are removed, but the walk
 /// continues, to find all its violations.
 struct EventCheck: ~Copyable {
-    /// The maximum depth of nested objects and arrays, counting the event itself.
-    static let maximumDepth = 64
-    /// The limit in a violation's words.
-    static var depthLimit: String { "at most \(maximumDepth) levels of nesting" }
-
     let plan: CompiledPlan
     let tables: CompiledPlan.Tables
     /// Whether events may have the field `receivedAt`, which only events written by Sluice have.

@@ -180,7 +180,7 @@ extension ValueRules where Self: ~Copyable {
     /// Enters an object or array; false, with a violation, if it would be nested too deeply.
     @inline(__always)
     mutating func descend() -> Bool {
-        guard depth < EventCheck.maximumDepth else {
+        guard depth < EventLimits.maximumDepth else {
             reportDepth()
             return false
         }
@@ -189,8 +189,8 @@ extension ValueRules where Self: ~Copyable {
     }
 
     @inline(never)
-    private mutating func reportDepth() {
+    mutating func reportDepth() {
         guard isDescribed(.tooDeep) else { return }
-        report(.tooDeep, expected: EventCheck.depthLimit, found: "more", location: nil)
+        report(.tooDeep, expected: EventLimits.depthInWords, found: "more", location: nil)
     }
 }

@@ -1,4 +1,4 @@
-import EventModel
+@_spi(CanonicalJSON) import EventModel
 
 /// The place of the check in an event; it becomes text only for a violation.
 struct ViolationPath: ~Copyable {
@@ -21,7 +21,7 @@ struct ViolationPath: ~Copyable {
     }
 
     /// Room for the envelope's field, a step for each level, and the key of a violation.
-    private let steps = UnsafeMutablePointer<Step>.allocate(capacity: EventCheck.maximumDepth + 8)
+    private let steps = UnsafeMutablePointer<Step>.allocate(capacity: EventLimits.maximumDepth + 8)
     private var count = 0
 
     deinit {
@@ -30,7 +30,7 @@ struct ViolationPath: ~Copyable {
 
     @inline(__always)
     mutating func push(_ step: Step) {
-        precondition(count < EventCheck.maximumDepth + 8, "the depth is checked before a step is pushed")
+        precondition(count < EventLimits.maximumDepth + 8, "the depth is checked before a step is pushed")
         steps[count] = step
         count += 1
     }

@@ -203,7 +203,7 @@ extension EventCheck {
 
     private mutating func appendTreated(at index: Int, _ keys: TreatmentTable?, to output: inout ByteBuilder) {
         // The rest of an event that nests too deeply is not worth a stack of any depth.
-        guard depth < Self.maximumDepth else { return output.append("null") }
+        guard depth < EventLimits.maximumDepth else { return output.append("null") }
         depth += 1
         defer { depth -= 1 }
         switch tape.kind(at: index) {

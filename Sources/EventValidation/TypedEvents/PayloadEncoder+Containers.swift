@@ -106,7 +106,7 @@ extension PayloadEncoder {
         while next < end { skip() }
         isComplete = true
         defer { additionalKey = nil }
-        for (key, value) in members.sorted(by: { Self.precedes($0.key, $1.key) }) {
+        for (key, value) in members.inCanonicalOrder {
             // The table reads whole words, beyond the end of the key.
             let padded = Array(key.utf8) + [UInt8](repeating: 0, count: ByteBuilder.padding)
             let isPlanned = padded.withUnsafeBytes {

@@ -1,4 +1,4 @@
-import EventModel
+@_spi(CanonicalJSON) import EventModel
 import EventSchema
 
 // Not inlined, so that violations do not slow down valid events.
@@ -17,6 +17,16 @@ extension PayloadEncoder {
     @inline(never)
     mutating func reportNotFinite() {
         report(.outOfRange, expected: "a finite number", found: "an infinite one, or NaN")
+    }
+
+    /// Reports a part of a value that the plan does not describe.
+    @inline(never)
+    mutating func report(_ problem: JSONValueProblem) {
+        switch problem.kind {
+        case .nul: report(TextProblems.nul)
+        case .notFinite: reportNotFinite()
+        case .tooDeep: reportDepth()
+        }
     }
 
     /// Reports a value for which the plan has no property.

@@ -1,3 +1,4 @@
+@_spi(CanonicalJSON) import EventModel
 import EventSchema
 
 /// An event that was rejected, and the reasons, at most `maximumViolations` of them.
@@ -5,7 +6,7 @@ import EventSchema
 /// If the validator limits how many rejections it explains, those above the limit have only the first reason.
 public struct Rejection: Sendable {
     /// The maximum number of violations listed for one event.
-    public static let maximumViolations = 10
+    public static let maximumViolations = EventLimits.maximumViolations
 
     /// The event's position in what was sent, counted from 0.
     public let index: Int

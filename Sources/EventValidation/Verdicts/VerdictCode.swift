@@ -1,28 +1,10 @@
+package import PortDefinitions
+
 /// The kind of rule that an event broke.
 ///
 /// The raw values are stable, so that senders and dashboards can match them. Later versions may add codes.
 public struct VerdictCode: Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    package enum Kind: String, Sendable, CaseIterable {
-        case malformedJSON = "malformed-json"
-        case unknownEvent = "unknown-event"
-        case forbiddenEvent = "forbidden-event"
-        case unknownField = "unknown-field"
-        case missingRequired = "missing-required"
-        case wrongType = "wrong-type"
-        case notInEnum = "not-in-enum"
-        case outOfRange = "out-of-range"
-        case tooLong = "too-long"
-        case tooShort = "too-short"
-        case patternMismatch = "pattern-mismatch"
-        case unplannedProperty = "unplanned-property"
-        case invalidID = "invalid-id"
-        case invalidTime = "invalid-time"
-        case identifierTooLong = "identifier-too-long"
-        case tooLarge = "too-large"
-        case tooDeep = "too-deep"
-    }
-
-    package let kind: Kind
+    package let kind: RejectionCode
 
     /// The text is not JSON or not valid UTF-8, repeats a key, or contains a lone surrogate or a NUL character.
     public static let malformedJSON = Self(kind: .malformedJSON)
@@ -60,15 +42,15 @@ public struct VerdictCode: Sendable, Hashable, CaseIterable, CustomStringConvert
     public static let tooDeep = Self(kind: .tooDeep)
 
     /// All codes that this version knows.
-    public static let allCases = Kind.allCases.map(Self.init(kind:))
+    public static let allCases = RejectionCode.allCases.map(Self.init(kind:))
 
-    private init(kind: Kind) {
+    private init(kind: RejectionCode) {
         self.kind = kind
     }
 
     /// The code with this stable text; `nil` if this version does not know it.
     public init?(rawValue: String) {
-        guard let kind = Kind(rawValue: rawValue) else { return nil }
+        guard let kind = RejectionCode(rawValue: rawValue) else { return nil }
         self.kind = kind
     }
 

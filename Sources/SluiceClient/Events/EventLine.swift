@@ -1,11 +1,9 @@
 @_spi(CanonicalJSON) package import EventModel
 import EventSchema
+import PortDefinitions
 
 /// An event as it is queued and sent: one line of JSON in Sluice's own format.
 package enum EventLine {
-    /// The maximum size of an event, in bytes, which is also the server's limit.
-    package static let maximumBytes = 1 << 20
-
     /// Encodes an event, with a newline at its end.
     ///
     /// - Throws: If the event does not follow the plan.
@@ -29,7 +27,9 @@ package enum EventLine {
         encoder.encode(event, definition.properties, isOpen: definition.allowsAdditionalProperties)
         encoder.step = .root
         encoder.output.append("}\n")
-        if encoder.output.count > maximumBytes { encoder.report(.tooLarge, "at most \(maximumBytes) bytes") }
+        if encoder.output.count > EventLimits.maximumBytes {
+            encoder.report(.tooLarge, "at most \(EventLimits.maximumBytes) bytes")
+        }
         guard encoder.violations.isEmpty else {
             throw InvalidEvent(name: definition.name, violations: encoder.violations)
         }

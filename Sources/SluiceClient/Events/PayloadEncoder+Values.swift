@@ -1,5 +1,6 @@
 @_spi(CanonicalJSON) public import EventModel
 import EventSchema
+import PortDefinitions
 
 // Each function has a variant for values that may be absent, which keeps generated code readable.
 extension PayloadEncoder {

@@ -1,15 +1,14 @@
 @_spi(CanonicalJSON) import EventModel
 import EventSchema
+import PortDefinitions
 
 /// Encodes the properties of a typed event as JSON, and checks each value against the plan.
 ///
 /// There must be one call for each property of the object, in the plan's order, with `nil` for an absent value. Everything is
 /// checked but patterns, which the server checks.
 public struct PayloadEncoder: ~Copyable {
-    /// The maximum number of violations that are listed for an event.
-    private static let maximumViolations = 10
-    /// The maximum depth of nested objects and arrays, counting the event itself.
-    private static let maximumDepth = 64
+    /// What a text has to be, in a violation's words.
+    private static let textInWords = "text without NUL characters"
 
     /// A step to a value.
     enum Step {
@@ -98,9 +97,9 @@ public struct PayloadEncoder: ~Copyable {
         }
         while let place = places.last, place.next < place.properties.count { skip() }
         places[places.count - 1].isDone = true
-        for (key, value) in members.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+        for (key, value) in members.inCanonicalOrder {
             step = .key(key)
-            if place.properties.contains(where: { $0.name == key }) { report(.duplicateKey, "each key once") }
+            if place.properties.contains(where: { $0.name == key }) { report(.malformedJSON, "each key once") }
             output.append(UInt8(ascii: ","))
             append(key)
             output.append(UInt8(ascii: ":"))
@@ -164,76 +163,26 @@ public struct PayloadEncoder: ~Copyable {
     mutating func append(_ text: String) {
         var text = text
         let problems = text.withUTF8 { output.appendUnpaddedString(UnsafeRawBufferPointer($0)) }
-        if !problems.isEmpty { report(.malformedJSON, "text without NUL characters") }
+        if !problems.isEmpty { report(.malformedJSON, Self.textInWords) }
     }
 
     /// Appends a value that the plan does not describe.
     mutating func append(_ value: JSONValue) {
-        switch value {
-        case .null: output.append("null")
-        case .boolean(let truth): if truth { output.append("true") } else { output.append("false") }
-        case .integer(let number): output.append(number)
-        case .number(let number):
-            guard number.isFinite else { return report(.outOfRange, "a finite number") }
-            output.append(number)
-        case .string(let text): append(text)
-        case .array(let values): append(values)
-        case .object(let members): append(members)
+        for problem in output.append(value, depth: places.count + 1) {
+            switch problem.kind {
+            case .nul: report(.malformedJSON, Self.textInWords, at: problem.path)
+            case .notFinite: report(.outOfRange, "a finite number", at: problem.path)
+            case .tooDeep: report(.tooDeep, EventLimits.depthInWords, at: problem.path)
+            }
         }
-    }
-
-    private mutating func append(_ values: [JSONValue]) {
-        guard descend() else { return }
-        places.append(Place(step: step, properties: [], isOpen: false))
-        output.append(UInt8(ascii: "["))
-        for (index, value) in values.enumerated() {
-            if index > 0 { output.append(UInt8(ascii: ",")) }
-            step = .index(index)
-            append(value)
-        }
-        output.append(UInt8(ascii: "]"))
-        places.removeLast()
-    }
-
-    private mutating func append(_ members: [String: JSONValue]) {
-        guard descend() else { return }
-        places.append(Place(step: step, properties: [], isOpen: false))
-        output.append(UInt8(ascii: "{"))
-        let sorted = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        for (index, (key, value)) in sorted.enumerated() {
-            if index > 0 { output.append(UInt8(ascii: ",")) }
-            step = .key(key)
-            append(key)
-            output.append(UInt8(ascii: ":"))
-            append(value)
-        }
-        output.append(UInt8(ascii: "}"))
-        places.removeLast()
     }
 
     // MARK: Violations
 
-    /// The codes that the server has for the same violations.
-    enum Code: String {
-        case wrongType = "wrong-type"
-        case missingRequired = "missing-required"
-        case notInEnum = "not-in-enum"
-        case outOfRange = "out-of-range"
-        case tooLong = "too-long"
-        case tooShort = "too-short"
-        case unplannedProperty = "unplanned-property"
-        case malformedJSON = "malformed-json"
-        case tooDeep = "too-deep"
-        case tooLarge = "too-large"
-        case identifierTooLong = "identifier-too-long"
-
-        static let duplicateKey = malformedJSON
-    }
-
-    /// Records that the current value breaks a rule.
-    mutating func report(_ code: Code, _ expected: String) {
-        guard violations.count < Self.maximumViolations else { return }
-        let path = places.reduce(into: "$") { $0 += $1.step.text } + step.text
+    /// Records that the current value breaks a rule, or the part of it to which the path `part` leads.
+    mutating func report(_ code: RejectionCode, _ expected: String, at part: String = "") {
+        guard violations.count < EventLimits.maximumViolations else { return }
+        let path = places.reduce(into: "$") { $0 += $1.step.text } + step.text + part
         violations.append(InvalidEvent.Violation(code: code.rawValue, path: path, expected: expected))
     }
 
@@ -242,8 +191,8 @@ public struct PayloadEncoder: ~Copyable {
     }
 
     private mutating func descend() -> Bool {
-        guard places.count < Self.maximumDepth - 1 else {
-            report(.tooDeep, "at most \(Self.maximumDepth) levels of nesting")
+        guard places.count < EventLimits.maximumDepth - 1 else {
+            report(.tooDeep, EventLimits.depthInWords)
             return false
         }
         return true

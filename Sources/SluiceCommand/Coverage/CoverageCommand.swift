@@ -2,7 +2,6 @@ import ArgumentParser
 import EventSchema
 import EventValidation
 import PlanTools
-import SluiceConsole
 import SluiceSettings
 import TrackerKit
 

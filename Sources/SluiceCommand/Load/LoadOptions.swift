@@ -4,8 +4,6 @@ import EventValidation
 import Foundation
 import Loader
 import SettingDefinitions
-import SluiceKafka
-import SluicePostgres
 import SluiceSettings
 import TrackerKit
 
@@ -62,9 +60,7 @@ struct LoadOptions: ParsableArguments, SettingOptions {
     ///
     /// - Throws: `ValidationError` if one of them writes to the topic that is read.
     func trackers(_ wiring: Wiring) throws -> [any Tracker] {
-        for kafka in wiring.settings.trackers.compactMap({ $0.configuration(of: KafkaTracker.self) }) {
-            try checkTopic(of: kafka, wiring.catalog, wiring.settings.load)
-        }
+        if let load = wiring.settings.load { try checkTopic(load, of: try wiring.trackers(), wiring.catalog) }
         let trackers = try wiring.trackers(only: to).filter { wiring.catalog.mask(ofTracker: $0.name) != 0 }
         guard !trackers.isEmpty else {
             throw Terminal.failure("No configured tracker gets events of the plan, so there is nothing to load.")
@@ -73,21 +69,13 @@ struct LoadOptions: ParsableArguments, SettingOptions {
     }
 
     /// Throws if a tracker writes to the topic that is read, since its records would be loaded again and again.
-    ///
-    /// Two lists of brokers belong to the same cluster if they share one.
-    private func checkTopic(of kafka: KafkaConfiguration, _ catalog: EventCatalog, _ load: LoadSettings?)
-        throws
-    {
-        guard let load, !Self.addresses(kafka.brokers).isDisjoint(with: Self.addresses(load.brokers)) else { return }
-        let topics = try TopicName(pattern: kafka.topic).topics(of: catalog, tracker: kafka.name)
-        guard topics.contains(load.topic) else { return }
-        throw ValidationError(
-            "The tracker '\(kafka.name)' writes to the topic '\(load.topic)', from which its records would be loaded again."
-        )
-    }
-
-    private static func addresses(_ brokers: String) -> Set<String> {
-        Set(brokers.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() })
+    private func checkTopic(_ load: LoadSettings, of trackers: [any Tracker], _ catalog: EventCatalog) throws {
+        for case let tracker as any TopicTracker in trackers
+        where try tracker.writes(toTopic: load.topic, at: load.brokers, for: catalog) {
+            throw ValidationError(
+                "The tracker '\(tracker.name)' writes to the topic '\(load.topic)', from which its records would be loaded again."
+            )
+        }
     }
 
     /// Whether Kafka accepts the name, which has the rules of a topic's.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventSchema
 import EventValidation
+import Logging
 import SettingDefinitions
 import SluicePostgres
 import SluiceSettings
@@ -32,7 +33,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The PostgreSQL tracker whose tables are created. Default: postgres, or the only one there is.",
+            "The tracker whose tables are created. Default: postgres, or the only one that has tables.",
             valueName: "name"
         )
     )
@@ -71,53 +72,66 @@ struct MigrateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (configuration, folder) = try settings()
+        let (tracker, folder) = try settings()
         let plan = try PlanFolder.plan(at: folder)
-        Self.warnOfMisspelling(of: configuration.name, in: plan)
-        let migrations = try history.read()
-        let migrator = PostgresMigrator(configuration)
+        Self.warnOfMisspelling(of: tracker.name, in: plan)
+        let request = MigrationRequest(plan: plan, migrations: history.migrations, role: grantTo)
         do {
             if planOnly {
-                let script = try await migrator.script(for: plan, applying: migrations, grantingTo: grantTo)
-                try Terminal.write(script.text.utf8)
-                Terminal.printError("\(script.summary)")
+                let statements = try await tracker.migrationStatements(request)
+                try Terminal.write(statements.text.utf8)
+                Terminal.printError("\(statements.summary)")
             } else {
-                let report = try await migrator.migrate(plan, applying: migrations, grantingTo: grantTo)
-                try Self.printReport(report)
+                try Self.printChanges(try await tracker.migrate(request))
             }
         } catch let error as TrackerError {
             throw Terminal.failure("\(error)")
         }
     }
 
-    /// The database and the plan's folder.
-    private func settings() throws -> (PostgresConfiguration, folder: String) {
+    /// The tracker and the plan's folder.
+    private func settings() throws -> (any MigratableTracker, folder: String) {
         var stated = CommandLineSettings()
         stated.set(.eventsFolder, plan.events)
         stated.set(.postgresURL, postgres)
         stated.set(.postgresURLFile, postgresFile)
         stated.set(.postgresSchema, schema)
         let reader = try SettingsReader(options: stated, file: plan.config.path)
-        let databases = reader.trackers().compactMap { $0.configuration(of: PostgresTracker.self) }
+        let trackers = reader.trackers()
         let folder = reader.text(.eventsFolder) ?? ProcessSettings.defaults.eventsFolder
         try reader.finish()
-        return (try database(among: databases), folder)
+        return (try tracker(among: trackers), folder)
     }
 
-    /// The database of the tracker that was named, or else of the tracker `postgres` or of the only one.
-    private func database(among databases: [PostgresConfiguration]) throws -> PostgresConfiguration {
-        let known = databases.map(\.name).joined(separator: ", ")
-        let name = tracker ?? PostgresConfiguration.defaultName
-        if let database = databases.first(where: { $0.name.lowercased() == name.lowercased() }) { return database }
-        guard tracker == nil else {
+    /// Of the trackers with tables, the one that was named, or else the one that is named like its type, or the only one.
+    private func tracker(among configured: [ConfiguredTracker]) throws -> any MigratableTracker {
+        let context = TrackerContext(logger: Logger(label: "sluice") { _ in SwiftLogNoOpLogHandler() })
+        let trackers = configured.compactMap { configured in
+            (configured.tracker(in: context) as? any MigratableTracker).map {
+                (type: configured.type.type, tracker: $0)
+            }
+        }
+        let known = trackers.map(\.tracker.name).joined(separator: ", ")
+        if let name = tracker {
+            if let named = trackers.first(where: { $0.tracker.name.lowercased() == name.lowercased() }) {
+                return named.tracker
+            }
             let list = known.isEmpty ? "none" : known
-            throw ValidationError("No PostgreSQL tracker '\(name)' is configured; there are: \(list).")
+            throw ValidationError("No tracker '\(name)' with tables is configured; there are: \(list).")
         }
-        switch databases.count {
-        case 0: throw ValidationError("No database is configured; set --postgres, DATABASE_URL or postgres.url.")
-        case 1: return databases[0]
-        default: throw ValidationError("There are several PostgreSQL trackers; name one with --tracker: \(known).")
+        let own = trackers.filter { $0.tracker.name == $0.type }
+        switch (own.count, trackers.count) {
+        case (1, _): return own[0].tracker
+        case (_, 0): throw ValidationError("No database is configured; set \(Self.settingsOfDatabases).")
+        case (_, 1): return trackers[0].tracker
+        default: throw ValidationError("There are several trackers with tables; name one with --tracker: \(known).")
         }
+    }
+
+    /// What to set for a tracker with tables to exist.
+    private static var settingsOfDatabases: String {
+        SettingCatalog.trackerTypes.filter { $0 is any MigratableTracker.Type }
+            .compactMap(\.requiresOneOf.first?.places).joined(separator: ", ")
     }
 
     /// Warns if no event names the tracker, and of names that are probably meant to be the tracker's.
@@ -133,12 +147,8 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
-    private static func printReport(_ report: MigrationReport) throws {
-        if report.isEmpty { return try Terminal.print("Nothing to do: the database matches the plan.") }
-        try Terminal.print(
-            lines: report.migrations.map { "applied \($0)" } + report.createdTables.map { "created \($0)" }
-                + report.extendedTables.map { "extended \($0)" }
-                + (report.grantedRole.map { ["granted '\($0)' what serve and load need"] } ?? [])
-        )
+    private static func printChanges(_ changes: [String]) throws {
+        if changes.isEmpty { return try Terminal.print("Nothing to do: the database matches the plan.") }
+        try Terminal.print(lines: changes.map { TerminalText(escaping: $0) })
     }
 }

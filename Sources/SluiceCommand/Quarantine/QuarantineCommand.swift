@@ -13,7 +13,7 @@ struct QuarantineCommand: AsyncParsableCommand {
         abstract:
             "Show the events in the quarantine (the dead-letter queue); `sluice replay quarantine` sends them again.",
         discussion: """
-            With --from TRACKER, the records are those that `sluice load` could not load into that PostgreSQL tracker. Their ids are \
+            With --from TRACKER, the records are those that `sluice load` could not load into that tracker. Their ids are \
             topic/partition-offset.
             """,
         subcommands: [

@@ -1,16 +1,16 @@
 import ArgumentParser
 import Logging
-import SluicePostgres
 import SluiceReplay
 import SluiceSettings
+import TrackerKit
 
 /// The options that select refused records.
 struct RefusedRecordOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Use the records that `sluice load` could not load into this PostgreSQL tracker, and that its database keeps, instead \
-            of the quarantine's folder.
+            Use the records that `sluice load` could not load into this tracker, and that its destination keeps, as PostgreSQL \
+            does, instead of the quarantine's folder.
             """,
             valueName: "tracker"
         )
@@ -28,14 +28,15 @@ struct RefusedRecordOptions: ParsableArguments {
 
     /// The records; `nil` without `--from`.
     ///
-    /// - Throws: `ValidationError` if no such PostgreSQL tracker is configured.
+    /// - Throws: `ValidationError` if no such tracker is configured.
     func records(in trackers: [ConfiguredTracker], logger: Logger) throws -> RefusedRecords? {
         guard let from else { return nil }
-        let databases = trackers.compactMap { $0.configuration(of: PostgresTracker.self) }
-        guard let database = databases.first(where: { $0.name.lowercased() == from.lowercased() }) else {
-            let known = databases.isEmpty ? "none" : databases.map(\.name).joined(separator: ", ")
-            throw ValidationError("No PostgreSQL tracker '\(from)' is configured; there are: \(known).")
+        let context = TrackerContext(logger: logger)
+        let keeping = trackers.compactMap { $0.tracker(in: context) as? any PartitionTracker }
+        guard let tracker = keeping.first(where: { $0.name.lowercased() == from.lowercased() }) else {
+            let known = keeping.isEmpty ? "none" : keeping.map(\.name).joined(separator: ", ")
+            throw ValidationError("No tracker '\(from)' that keeps refused records is configured; there are: \(known).")
         }
-        return RefusedRecords(of: PostgresTracker(database, logger: logger), loader: loader)
+        return RefusedRecords(of: tracker, loader: loader)
     }
 }

@@ -4,7 +4,6 @@ import EventPipeline
 import EventQuarantine
 import EventValidation
 import Logging
-import SluiceConsole
 import SluiceReplay
 import SluiceSettings
 import TrackerKit
@@ -29,8 +28,8 @@ struct ReplayCommand: AsyncParsableCommand {
             are sent that need no other configured tracker. Events that their sender's write key did not allow are sent \
             only with --code forbidden-event.
 
-            With --from TRACKER, `quarantine` is the table of the records that `sluice load` could not load into that PostgreSQL \
-            tracker. They are sent to that tracker only. Those that it has stored are removed from the table; all others stay \
+            With --from TRACKER, `quarantine` is the table of the records that `sluice load` could not load into that \
+            tracker, such as one of PostgreSQL. They are sent to that tracker only. Those that it has stored are removed from the table; all others stay \
             there, and nothing is added to the quarantine.
 
             Prints a report at the end: on standard output, or on standard error if the console tracker prints events.
@@ -132,8 +131,8 @@ struct ReplayCommand: AsyncParsableCommand {
         let filter = try filter(against: wiring.catalog)
         let records = try refused.records(in: settings.trackers, logger: wiring.logger)
         let to = records.map { [$0.trackerName] } ?? to
-        let selected = try wiring.trackers(only: to).map { records?.noting($0) ?? $0 }
-        let trackers = dryRun ? [] : selected
+        let selected = try wiring.trackers(only: to)
+        let trackers = dryRun ? [] : selected.map { records?.noting($0) ?? $0 }
         // A dry run keeps nothing on purpose, and refused records stay where they are, so it must not be logged that this quarantine
         // discards events.
         let keepsNothing = dryRun || records != nil
@@ -161,7 +160,7 @@ struct ReplayCommand: AsyncParsableCommand {
             logger: wiring.logger
         )
         let text = json ? try JSONText.line(of: report.summary) : report.table
-        if trackers.contains(where: { $0 is ConsoleTracker }) {
+        if !dryRun, selected.contains(where: { ($0 as? any PrintingTracker)?.writesToStandardOutput == true }) {
             Terminal.printError(text)
         } else {
             try Terminal.print(text)

@@ -2,27 +2,28 @@ import EventModel
 import EventSchema
 import EventValidation
 import Logging
-import SluiceConsole
+import SluiceSettings
 
 /// Compares the trackers that a plan names with those that are configured.
 ///
 /// A difference is allowed, because a plan may be shared by servers with other destinations; but it means that events do not
 /// arrive where somebody may expect them, so each command that reads both reports it.
 struct TrackerMatch {
-    /// The trackers that events name and that are not configured, except a console, which was switched off then.
+    /// The trackers that events name and that are not configured, except one that exists by default, which was switched off then.
     let unconfigured: [UnconfiguredTracker]
-    /// The configured trackers that no event names, except a console, which is configured by default.
+    /// The configured trackers that no event names, except one that exists by default.
     let unused: [String]
     private let configured: [String]
     private let named: [String]
 
     /// Compares a plan with the names of the configured trackers.
     init(of catalog: EventCatalog, configured: [String]) {
-        func isConsole(_ name: String) -> Bool { name.lowercased() == ConsoleConfiguration.defaultName }
         self.configured = configured
         named = catalog.trackerNames
-        unconfigured = catalog.unconfiguredTrackers(configured: configured).filter { !isConsole($0.name) }
-        unused = catalog.unusedTrackers(configured: configured).filter { !isConsole($0) }
+        unconfigured = catalog.unconfiguredTrackers(configured: configured).filter {
+            !SettingCatalog.existsByDefault($0.name)
+        }
+        unused = catalog.unusedTrackers(configured: configured).filter { !SettingCatalog.existsByDefault($0) }
     }
 
     /// Describes a tracker that events name and that is not configured, and names the configured one that may be meant.

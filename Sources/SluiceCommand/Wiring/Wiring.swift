@@ -78,8 +78,7 @@ struct Wiring {
     /// What to set for a tracker that needs no section of its own; empty for any other.
     private static func advice(onMissing tracker: String) -> String {
         guard let key = SettingCatalog.trackerType(named: tracker)?.requiresOneOf.first else { return "" }
-        let places = [key.option, key.environmentVariable].compactMap(\.self).joined(separator: ", ")
-        return " Set \(places) or \(key.name)."
+        return " Set \(key.places)."
     }
 
     /// Says what to set if the plan hashes values and there is no key.

@@ -8,15 +8,7 @@ extension KafkaConfiguration: Configurable {
 extension SettingKey {
     private static let scope = Scope.tracker(type: KafkaTracker.type)
 
-    package static let kafkaBrokers = SettingKey(
-        "kafka.brokers",
-        .text,
-        "Kafka's bootstrap servers, as host:port,host:port.",
-        default: .none,
-        option: "--kafka",
-        variable: "KAFKA_BROKERS",
-        scope: scope
-    )
+    package static let kafkaBrokers = KafkaSettings.brokers.key
     package static let kafkaTopic = KafkaSettings.topic.key
     package static let kafkaProperties = SettingKey(
         "kafka.properties",
@@ -51,6 +43,14 @@ extension SettingKey {
 private enum KafkaSettings {
     private static let scope = SettingKey.Scope.tracker(type: KafkaTracker.type)
 
+    static let brokers = Setting<KafkaConfiguration>.text(
+        "kafka.brokers",
+        \.brokers,
+        option: "--kafka",
+        variable: "KAFKA_BROKERS",
+        scope: scope,
+        "Kafka's bootstrap servers, as host:port,host:port."
+    )
     static let topic = Setting<KafkaConfiguration>.text(
         "kafka.topic",
         \.topic,
@@ -60,9 +60,10 @@ private enum KafkaSettings {
     )
 
     static let all: [Setting<KafkaConfiguration>] = [
-        Setting(.kafkaBrokers),
+        brokers,
         topic,
         .text("kafka.source", \.source, scope: scope, "The value of the CloudEvents header ce_source."),
+        // These three are read together, because each of them can state librdkafka's properties.
         Setting(.kafkaProperties),
         Setting(.kafkaPropertiesFile),
         Setting(.kafkaDeliveryTimeout),
@@ -83,12 +84,13 @@ extension KafkaTracker: ConfigurableTracker {
     package static let example = (name: "audit", values: [SettingKey.kafkaBrokers: "kafka.example:9092"])
 
     package static func configuration(named name: String, from values: any SettingValues) -> KafkaConfiguration? {
-        guard let brokers = values.text(.kafkaBrokers) else {
+        let kafka = KafkaConfiguration.reading(settings, from: values)
+        guard !kafka.brokers.isEmpty else {
             // Read all the same, so that problems are found also if another source will state the brokers.
-            _ = (KafkaConfiguration.reading(settings, from: values), values.duration(.kafkaDeliveryTimeout))
+            _ = values.duration(.kafkaDeliveryTimeout)
             return nil
         }
-        return configuration(named: name, at: brokers, from: values)
+        return completed(kafka, named: name, from: values)
     }
 
     /// Reads the configuration of a tracker at these brokers, and notes what is wrong with it.
@@ -98,8 +100,18 @@ extension KafkaTracker: ConfigurableTracker {
         from values: any SettingValues
     ) -> KafkaConfiguration {
         var kafka = KafkaConfiguration.reading(settings, from: values)
-        kafka.name = name
         kafka.brokers = brokers
+        return completed(kafka, named: name, from: values)
+    }
+
+    /// Adds the tracker's name and librdkafka's properties.
+    private static func completed(
+        _ configuration: KafkaConfiguration,
+        named name: String,
+        from values: any SettingValues
+    ) -> KafkaConfiguration {
+        var kafka = configuration
+        kafka.name = name
         let timeout = values.duration(.kafkaDeliveryTimeout)
         let properties = StatedProperties(in: values, deliveryTimeout: timeout)
         kafka.properties = properties.values

@@ -51,12 +51,6 @@ extension PostgresTracker: PartitionTracker {
         }
     }
 
-    /// The tracker's refused records after a key, in the order of loader, cluster, topic, partition and offset; changes nothing.
-    ///
-    /// There may be fewer than `limit` although others follow, because a page of large records ends earlier. After the last record
-    /// the page is empty.
-    ///
-    /// A `loader` of `nil` stands for every loader. `key` is the last key of the page before, or `nil` for the first page.
     package func refusedRecords(
         ofLoader loader: String?,
         after key: RefusedRecordKey?,
@@ -67,14 +61,12 @@ extension PostgresTracker: PartitionTracker {
         }
     }
 
-    /// The loaders and clusters that have refused records, without duplicates and in no order.
     package func refusedRecordOrigins(ofLoader loader: String?) async throws(TrackerError) -> [RefusedRecordOrigin] {
         try await run(in: sessions.first) { session, interrupt throws(TrackerError) in
             try session.refusalOrigins(ofLoader: loader, interrupt)
         }
     }
 
-    /// Removes refused records, such as those that were replayed, and returns how many of them there were.
     package func removeRefused(_ keys: [RefusedRecordKey]) async throws(TrackerError) -> Int {
         try await run(in: sessions.first) { session, interrupt throws(TrackerError) in
             try session.removeRefusals(keys, interrupt)

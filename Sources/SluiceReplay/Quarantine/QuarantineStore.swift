@@ -2,7 +2,7 @@ import EventJournal
 import EventQuarantine
 package import TrackerKit
 
-/// Where quarantined records are stored: the quarantine's folder, or a PostgreSQL tracker's table of refused records.
+/// Where quarantined records are stored: the quarantine's folder, or the refused records that a tracker's destination keeps.
 package protocol QuarantineStore: Sendable {
     /// Calls `body` with each record that the filter selects.
     ///

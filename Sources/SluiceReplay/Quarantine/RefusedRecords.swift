@@ -1,19 +1,18 @@
-package import SluicePostgres
 package import TrackerKit
 
-/// The records that loaders could not load into a PostgreSQL tracker, in that tracker's database.
+/// The records that loaders could not load into a tracker, as its destination keeps them.
 ///
 /// A record that was sent again is removed.
 package struct RefusedRecords: QuarantineStore {
     /// Reads and removes the records, in a session of its own.
-    private let tracker: PostgresTracker
+    private let tracker: any PartitionTracker
     private let loader: String?
     private let delivered = DeliveredEvents()
 
-    /// Creates a store of the records in a tracker's database; it connects when it is read.
+    /// Creates a store of the records that a tracker's destination keeps; it connects when it is read.
     ///
     /// `loader` is the loader that refused the records, or `nil` for all loaders.
-    package init(of tracker: PostgresTracker, loader: String?) {
+    package init(of tracker: any PartitionTracker, loader: String?) {
         self.tracker = tracker
         self.loader = loader
     }

@@ -1,10 +1,9 @@
 import EventQuarantine
-import SluicePostgres
 import TrackerKit
 
 /// Reads the refused records that a filter selects, page by page.
 struct RefusedScan {
-    /// A record, and what identifies it in the database.
+    /// A record, and what identifies it in the destination.
     struct Entry {
         let key: RefusedRecordKey
         /// The value as it was in Kafka; `nil` for a tombstone.
@@ -15,7 +14,7 @@ struct RefusedScan {
     /// The maximum number of records in memory.
     private static let pageSize = 500
 
-    private let tracker: PostgresTracker
+    private let tracker: any PartitionTracker
     private let loader: String?
     private let filter: QuarantineFilter
     private var names: RefusedRecordNames?
@@ -26,7 +25,7 @@ struct RefusedScan {
     /// A sentence for each record so far that is not readable.
     private(set) var findings: [String] = []
 
-    init(_ tracker: PostgresTracker, loader: String?, _ filter: QuarantineFilter) {
+    init(_ tracker: any PartitionTracker, loader: String?, _ filter: QuarantineFilter) {
         self.tracker = tracker
         self.loader = loader
         self.filter = filter
@@ -85,7 +84,7 @@ struct RefusedRecordNames {
 }
 
 extension QuarantineRecord {
-    /// Creates it from a record of the database; `nil` if the verdict is not one.
+    /// Creates it from a record of the destination; `nil` if the verdict is not one.
     init?(_ refusal: StoredRefusal, id: String) {
         var line: [UInt8] = []
         let original = refusal.refused.record.value ?? []

@@ -1,14 +1,13 @@
 import EventValidation
-import SluicePostgres
 import Synchronization
 import TrackerKit
 
-/// Removes the records whose events the tracker has delivered from its database; those that it refused again stay.
+/// Removes the records whose events the tracker has delivered from its destination; those that it refused again stay.
 final class RefusedSentRecordLog: SentRecordLog {
-    private let tracker: PostgresTracker
+    private let tracker: any PartitionTracker
     private let delivered: DeliveredEvents
 
-    init(_ tracker: PostgresTracker, _ delivered: DeliveredEvents) {
+    init(_ tracker: any PartitionTracker, _ delivered: DeliveredEvents) {
         self.tracker = tracker
         self.delivered = delivered
     }

@@ -1,5 +1,5 @@
 package import EventModel
-package import SluicePostgres
+package import TrackerKit
 
 /// Stores durably which records of a quarantine were sent, so that each is sent once.
 package protocol SentRecordLog: AnyObject {
@@ -29,7 +29,7 @@ package struct SentRecord: Sendable {
 package enum QuarantinedRecordKey: Sendable, Hashable {
     /// A record in the quarantine's folder: `QuarantineRecord.key`.
     case quarantined(String)
-    /// A record in the database of a tracker.
+    /// A record in the destination of a tracker.
     case refused(RefusedRecordKey)
 }
 

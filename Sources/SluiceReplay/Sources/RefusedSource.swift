@@ -1,6 +1,5 @@
 import EventSchema
 import EventValidation
-import SluicePostgres
 import TrackerKit
 
 /// Reads the records that a loader refused, one per part, and checks their events again for the tracker that did not get them.

@@ -45,9 +45,27 @@ enum AdminSettings {
         "The address of the private port, as host:port. An address that other machines can reach needs admin.token."
     )
 
-    static let all: [Setting<OperationsConfiguration>] = [
-        enabled, listen, Setting(.adminToken), Setting(.adminTokenFile), Setting(.adminSocket),
-    ]
+    private static let socket = Setting<OperationsConfiguration>(.adminSocket) { values, port in
+        guard let path = values.text(.adminSocket) else { return }
+        port.socketPath = path
+        port.requiresSocket = true
+    }
+
+    static let all: [Setting<OperationsConfiguration>] =
+        [enabled, listen] + Setting.secret(.adminToken, orIn: .adminTokenFile, read: readToken) + [socket]
+
+    private static func readToken(_ token: Secret, _ values: any SettingValues, _ port: inout OperationsConfiguration) {
+        port.token = token.text
+        if token.key == .adminTokenFile, let file = values.text(.adminTokenFile) {
+            port.readToken = {
+                (try? SecretFile.currentContents(of: file)).map { String(decoding: $0, as: UTF8.self) }
+            }
+        }
+        let minimum = OperationsConfiguration.minimumTokenBytes
+        if token.bytes.count < minimum {
+            values.note(token.key, "expected a token of at least \(minimum) bytes, found \(token.bytes.count)")
+        }
+    }
 }
 
 extension Setting {

@@ -1,46 +1,16 @@
 import EventModel
 package import SettingDefinitions
-package import SluiceHTTP
-
-extension IngestConfiguration: Configurable {
-    package static var defaults: IngestConfiguration { IngestConfiguration() }
-}
+import SluiceHTTP
 
 extension SettingKey {
     package static let httpListen = HTTPSettings.listen.key
     package static let httpMaxWait = HTTPSettings.maxWait.key
     package static let httpWorkers = HTTPSettings.workers.key
     package static let httpOpen = HTTPSettings.open.key
-    package static let httpKeys = SettingKey(
-        "http.keys",
-        .text,
-        "The file with the digests of the write keys, which `sluice keys` makes.",
-        default: .value(Settings.defaultKeyFile),
-        option: "--keys"
-    )
-    package static let tlsCertificate = SettingKey(
-        "http.tls.certificate",
-        .text,
-        "The file with the server's certificate and those of its authorities (PEM), for HTTPS; read again when it changes.",
-        default: .none,
-        option: "--certificate"
-    )
-    package static let tlsPrivateKey = SettingKey(
-        "http.tls.privateKey",
-        .text,
-        "The file with the private key of the certificate (PEM).",
-        default: .none,
-        option: "--private-key"
-    )
-    static let tlsClientAuthorities = SettingKey(
-        "http.tls.clientAuthorities",
-        .text,
-        """
-        The file with the CA certificates for client authentication (PEM). If it is set, clients must present a \
-        certificate signed by one of them.
-        """,
-        default: .none
-    )
+    package static let httpKeys = HTTPSettings.keys.key
+    package static let tlsCertificate = HTTPSettings.certificate.key
+    package static let tlsPrivateKey = HTTPSettings.privateKey.key
+    static let tlsClientAuthorities = HTTPSettings.clientAuthorities.key
     fileprivate static let httpProxies = SettingKey(
         "http.proxies",
         .list,
@@ -53,49 +23,88 @@ extension SettingKey {
 }
 
 /// The settings of the public port.
-enum HTTPSettings {
-    fileprivate static let listen = Setting<IngestConfiguration>.address(
+struct HTTPSettings: Configurable {
+    static let defaults = HTTPSettings()
+
+    var port = IngestConfiguration()
+    /// The file with the write keys; `nil` if it is not stated.
+    var keyFile: String?
+    /// The files of the server's certificate; `nil` if they are not stated.
+    var certificate: String?
+    var privateKey: String?
+    var clientAuthorities: String?
+}
+
+extension HTTPSettings {
+    fileprivate static let keys = Setting<HTTPSettings>.text(
+        "http.keys",
+        \.keyFile,
+        default: .value(Settings.defaultKeyFile),
+        option: "--keys",
+        "The file with the digests of the write keys, which `sluice keys` makes."
+    )
+    fileprivate static let certificate = Setting<HTTPSettings>.text(
+        "http.tls.certificate",
+        \.certificate,
+        option: "--certificate",
+        "The file with the server's certificate and those of its authorities (PEM), for HTTPS; read again when it changes."
+    )
+    fileprivate static let privateKey = Setting<HTTPSettings>.text(
+        "http.tls.privateKey",
+        \.privateKey,
+        option: "--private-key",
+        "The file with the private key of the certificate (PEM)."
+    )
+    fileprivate static let clientAuthorities = Setting<HTTPSettings>.text(
+        "http.tls.clientAuthorities",
+        \.clientAuthorities,
+        """
+        The file with the CA certificates for client authentication (PEM). If it is set, clients must present a \
+        certificate signed by one of them.
+        """
+    )
+    fileprivate static let listen = Setting<HTTPSettings>.address(
         "http.listen",
-        host: \.host,
-        port: \.port,
+        host: \.port.host,
+        port: \.port.port,
         option: "--listen",
         "The address to accept events on over HTTP, as host:port."
     )
-    fileprivate static let open = Setting<IngestConfiguration>.flag(
+    fileprivate static let open = Setting<HTTPSettings>.flag(
         "http.open",
-        \.isOpen,
+        \.port.isOpen,
         option: "--open",
         """
         Whether anyone who reaches the address may send events, without a key and from any web page: for servers behind \
         a proxy that checks senders.
         """
     )
-    fileprivate static let maxWait = Setting<IngestConfiguration>.duration(
+    fileprivate static let maxWait = Setting<HTTPSettings>.duration(
         "http.maxWaitSeconds",
-        \.maxWait,
+        \.port.maxWait,
         option: "--max-wait",
         """
         How long a request waits, in seconds, for room in a full queue or for the journal's disk, before it is answered \
         with 503 or 504.
         """
     )
-    fileprivate static let workers = Setting<IngestConfiguration>.count(
+    fileprivate static let workers = Setting<HTTPSettings>.count(
         "http.workers",
-        \.eventLoopCount,
+        \.port.eventLoopCount,
         option: "--workers",
         default: "one for each processor core",
         "The number of event loops, each with its own thread."
     )
     private static let timeout = 1...86_400
 
-    static let all: [Setting<IngestConfiguration>] = [
+    static let all: [Setting<HTTPSettings>] = [
         listen,
-        Setting(.httpKeys),
+        keys,
         open,
         maxWait,
         .duration(
             "http.timeouts.headSeconds",
-            \.timeouts.head,
+            \.port.timeouts.head,
             within: timeout,
             """
             How long the header of a request may take to arrive, in seconds; also the limit for a TLS handshake, and for the \
@@ -104,37 +113,37 @@ enum HTTPSettings {
         ),
         .duration(
             "http.timeouts.bodySeconds",
-            \.timeouts.body,
+            \.port.timeouts.body,
             within: timeout,
             "How long a body may take to arrive, in seconds."
         ),
         .duration(
             "http.timeouts.bodyPauseSeconds",
-            \.timeouts.bodyPause,
+            \.port.timeouts.bodyPause,
             within: timeout,
             "How long the pause between two pieces of a body may be, in seconds."
         ),
         .duration(
             "http.timeouts.idleSeconds",
-            \.timeouts.idle,
+            \.port.timeouts.idle,
             within: timeout,
             "How long a connection may stay open without a request, in seconds."
         ),
         .duration(
             "http.timeouts.answerSeconds",
-            \.timeouts.answer,
+            \.port.timeouts.answer,
             within: timeout,
             "How long a sender may leave an answer unread, in seconds."
         ),
         .duration(
             "http.timeouts.drainSeconds",
-            \.drainTimeout,
+            \.port.drainTimeout,
             within: 0...86_400,
             "How long requests in progress may take to finish at a shutdown, in seconds."
         ),
         workers,
         Setting(.httpProxies) { values, http in
-            http.proxies = (values.texts(.httpProxies) ?? []).compactMap { text in
+            http.port.proxies = (values.texts(.httpProxies) ?? []).compactMap { text in
                 let range = NetworkRange(text)
                 if range == nil {
                     values.note(.httpProxies, "expected an address, or a range such as 10.0.0.0/8, found '\(text)'")
@@ -144,38 +153,38 @@ enum HTTPSettings {
         },
         .flag(
             "http.proxyProtocol",
-            \.expectsProxyHeader,
+            \.port.expectsProxyHeader,
             "Whether each connection of http.proxies begins with a header of the PROXY protocol, version 2."
         ),
         .flag(
             "http.recordClientAddress",
-            \.recordsClientAddress,
+            \.port.recordsClientAddress,
             "Whether the sender's address becomes `ip` in the context of each event that has no `ip`."
         ),
         .flag(
             "http.recordTraceparent",
-            \.recordsTraceparent,
+            \.port.recordsTraceparent,
             """
             Whether the `traceparent` header of a request (W3C Trace Context) is added to the context of each event that has \
             none, and whether Kafka trackers send an event's `traceparent` as a message header.
             """
         ),
-        Setting(.tlsCertificate),
-        Setting(.tlsPrivateKey),
-        Setting(.tlsClientAuthorities),
+        certificate,
+        privateKey,
+        clientAuthorities,
         .text(
             "http.cloudEvents.typePrefix",
-            \.cloudEvents.typePrefix,
+            \.port.cloudEvents.typePrefix,
             "What is removed from the beginning of a CloudEvent's `type`; the rest is the event's name."
         ),
         .flag(
             "http.cloudEvents.subjectIsUserId",
-            \.cloudEvents.subjectIsUserID,
+            \.port.cloudEvents.subjectIsUserID,
             "Whether the `subject` of a CloudEvent is the event's userId."
         ),
         .duration(
             "http.clockCorrection.pastDays",
-            \.clockCorrection.past,
+            \.port.clockCorrection.past,
             within: 1...36_500,
             """
             How long before its arrival a client's event may have happened, in days, after the correction by the \
@@ -184,25 +193,25 @@ enum HTTPSettings {
         ),
         .duration(
             "http.clockCorrection.aheadDays",
-            \.clockCorrection.ahead,
+            \.port.clockCorrection.ahead,
             within: 0...36_500,
             "How long after its arrival it may have happened, in days."
         ),
         .count(
             "http.maximumConnections",
-            \.maximumConnections,
+            \.port.maximumConnections,
             default: "derived from http.maximumBufferedBytes and the limit on open files",
             "The maximum number of open connections and HTTP/2 streams; further ones are answered with 503."
         ),
         .count(
             "http.maximumConnectionsPerAddress",
-            \.maximumConnectionsPerAddress,
+            \.port.maximumConnectionsPerAddress,
             default: "half of http.maximumConnections",
             "The maximum number of open connections and HTTP/2 streams from one address; further ones are answered with 503."
         ),
         .count(
             "http.maximumConnectionsPerKey",
-            \.maximumConnectionsPerKey,
+            \.port.maximumConnectionsPerKey,
             default: "half of http.maximumConnections",
             """
             The maximum number of open connections and HTTP/2 streams of one write key. A connection counts for the key of its \
@@ -211,42 +220,42 @@ enum HTTPSettings {
         ),
         .count(
             "http.maximumRequestsPerConnection",
-            \.maximumRequestsPerConnection,
+            \.port.maximumRequestsPerConnection,
             "After this many requests, the server closes an HTTP/1.1 connection."
         ),
         .count(
             "http.http2.maximumStreams",
-            \.http2.maximumStreams,
+            \.port.http2.maximumStreams,
             "The maximum number of requests of an HTTP/2 connection at one time."
         ),
         .count(
             "http.maximumHeaderBytes",
-            \.maximumHeaderBytes,
+            \.port.maximumHeaderBytes,
             "The maximum size of a request's target and header, in bytes."
         ),
         .count(
             "http.maximumBodyBytes",
-            \.maximumBodyBytes,
+            \.port.maximumBodyBytes,
             "The maximum size of a body, in bytes, both as sent and inflated."
         ),
-        .count("http.maximumEvents", \.maximumEvents, "The maximum number of events in one body."),
+        .count("http.maximumEvents", \.port.maximumEvents, "The maximum number of events in one body."),
         .count(
             "http.maximumRejections",
-            \.maximumRejections,
+            \.port.maximumRejections,
             """
             The maximum number of rejected events in one body; with more, the whole body is refused, or they are only counted \
             (Segment, RudderStack, PostHog).
             """
         ),
-        .count("http.maximumAnswerBytes", \.maximumAnswerBytes, "The maximum size of an answer, in bytes."),
+        .count("http.maximumAnswerBytes", \.port.maximumAnswerBytes, "The maximum size of an answer, in bytes."),
         .count(
             "http.maximumPlanBytes",
-            \.maximumPlanBytes,
+            \.port.maximumPlanBytes,
             "The maximum size of a JSON Schema that GET /v1/plan answers with, in bytes."
         ),
         .count(
             "http.maximumBufferedBytes",
-            \.maximumBufferedBytes,
+            \.port.maximumBufferedBytes,
             "The maximum memory, in bytes, of all connections together, with their bodies and the answers not yet read."
         ),
     ]

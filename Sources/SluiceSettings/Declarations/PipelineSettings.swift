@@ -1,4 +1,4 @@
-package import EventJournal
+import EventJournal
 package import EventPipeline
 import EventQuarantine
 package import SettingDefinitions
@@ -13,10 +13,6 @@ extension Pipeline.Queue: Configurable {
 
 extension Pipeline.DeliveryLimits: Configurable {
     package static var defaults: Pipeline.DeliveryLimits { Pipeline.Configuration.defaults.delivery }
-}
-
-extension JournalConfiguration: Configurable {
-    package static var defaults: JournalConfiguration { JournalConfiguration() }
 }
 
 extension SettingKey {
@@ -110,72 +106,85 @@ enum PipelineSettings {
 // MARK: The journal
 
 extension SettingKey {
-    package static let journalEnabled = SettingKey(
-        "journal.enabled",
-        .flag,
-        "Whether serve keeps a journal. Without one, accepted events are in memory until they are delivered.",
-        default: .value("true"),
-        option: "--no-journal"
-    )
-    package static let journalFolder = SettingKey(
-        "journal.folder",
-        .text,
-        "The folder of the journal, which keeps accepted events until every tracker has them.",
-        default: .value(Settings.defaultJournalFolder),
-        option: "--journal"
-    )
-    fileprivate static let durability = SettingKey(
-        "journal.durability",
-        .text,
-        "When events are acknowledged: fsync (once they are on disk), interval or none.",
-        default: .value("\(Durability.fsync)")
-    )
-    fileprivate static let interval = SettingKey(
-        duration: "journal.intervalMilliseconds",
-        "How often the journal is synced, in milliseconds, if the durability is interval.",
-        default: .seconds(1)
-    )
+    package static let journalEnabled = JournalSettings.enabled.key
+    package static let journalFolder = JournalSettings.folder.key
+}
+
+/// The settings of the journal.
+struct JournalSettings: Configurable {
+    static let defaults = JournalSettings()
+
+    var isEnabled = true
+    var folder = Settings.defaultJournalFolder
+    /// The settings of the journal, except for its durability.
+    fileprivate var configuration = JournalConfiguration()
+    fileprivate var durability = Durability.fsync
+    fileprivate var interval = Duration.seconds(1)
 
     /// The values of `journal.durability`.
     fileprivate enum Durability: String, CaseIterable {
         case fsync, interval, none
     }
+
+    /// The journal; `nil` if there is none.
+    var journal: Settings.Journal? {
+        guard isEnabled else { return nil }
+        var configuration = configuration
+        configuration.durability =
+            switch durability {
+            case .fsync: .fsync
+            case .interval: .interval(interval)
+            case .none: .none
+            }
+        return Settings.Journal(folder: folder, configuration: configuration)
+    }
 }
 
-/// The settings of the journal.
-enum JournalSettings {
-    static let all: [Setting<JournalConfiguration>] = [
-        Setting(.journalEnabled),
-        Setting(.journalFolder),
-        Setting(.durability) { values, journal in
-            let durability: SettingKey.Durability? = values.choice(.durability)
-            let interval = values.duration(.interval) ?? .seconds(1)
-            switch durability {
-            case .fsync: journal.durability = .fsync
-            case .interval: journal.durability = .interval(interval)
-            case SettingKey.Durability.none?: journal.durability = .none
-            case nil: break
-            }
-        },
-        Setting(.interval),
+extension JournalSettings {
+    fileprivate static let enabled = Setting<JournalSettings>.flag(
+        "journal.enabled",
+        \.isEnabled,
+        option: "--no-journal",
+        "Whether serve keeps a journal. Without one, accepted events are in memory until they are delivered."
+    )
+    fileprivate static let folder = Setting<JournalSettings>.text(
+        "journal.folder",
+        \.folder,
+        option: "--journal",
+        "The folder of the journal, which keeps accepted events until every tracker has them."
+    )
+
+    static let all: [Setting<JournalSettings>] = [
+        enabled,
+        folder,
+        .choice(
+            "journal.durability",
+            \.durability,
+            "When events are acknowledged: fsync (once they are on disk), interval or none."
+        ),
+        .duration(
+            "journal.intervalMilliseconds",
+            \.interval,
+            "How often the journal is synced, in milliseconds, if the durability is interval."
+        ),
         .count(
             "journal.maximumBytes",
-            \.maximumBytes,
+            \.configuration.maximumBytes,
             "The maximum size of the journal, in bytes; at this size no events are accepted."
         ),
         .duration(
             "journal.retention.ageHours",
-            \.retentionAge,
+            \.configuration.retentionAge,
             "How long delivered segments are kept for replays, in hours."
         ),
         .count(
             "journal.retention.bytes",
-            \.retentionBytes,
+            \.configuration.retentionBytes,
             "The size of the journal, in bytes, above which the oldest delivered segments are removed earlier."
         ),
         .flag(
             "journal.retention.dropUndelivered",
-            \.retentionDropsUndelivered,
+            \.configuration.retentionDropsUndelivered,
             "Whether the two retention limits also remove segments that a tracker still needs; it then loses their events."
         ),
     ]

@@ -1,4 +1,5 @@
 import EventQuarantine
+import EventValidation
 package import Logging
 package import SettingDefinitions
 
@@ -81,8 +82,8 @@ extension ProcessSettings {
     /// The setting of the plan.
     static let plan: [Setting<ProcessSettings>] = [eventsFolder]
 
-    /// The settings of the quarantine, of the trackers as a whole, of sensitive values and of the log.
-    static let others: [Setting<ProcessSettings>] = [
+    /// The settings of the quarantine and of the trackers as a whole.
+    static let quarantineAndTrackers: [Setting<ProcessSettings>] = [
         quarantineFolder,
         .count(
             "quarantine.capacityInBytes",
@@ -99,9 +100,26 @@ extension ProcessSettings {
             "How long the quarantine keeps events, in days; then they are removed, whether or not they were replayed."
         ),
         strictTrackers,
-        Setting(.hashKey),
-        Setting(.hashKeyFile),
-        logLevel,
-        logFormat,
     ]
+
+    /// The settings of the log.
+    static let log: [Setting<ProcessSettings>] = [logLevel, logFormat]
+
+    static let all = plan + quarantineAndTrackers + log
+}
+
+/// The settings of sensitive values.
+struct PrivacySettings: Configurable {
+    static let defaults = PrivacySettings()
+
+    /// The key of hashed values; `nil` if there is none.
+    var hashKey: HashKey?
+
+    static let all = Setting<PrivacySettings>.secret(.hashKey, orIn: .hashKeyFile) { secret, values, privacy in
+        privacy.hashKey = HashKey(secret.bytes)
+        if privacy.hashKey == nil {
+            let count = secret.bytes.count
+            values.note(secret.key, "expected a key of at least \(HashKey.minimumBytes) bytes, found \(count)")
+        }
+    }
 }

@@ -9,6 +9,8 @@
 ///   ended. It takes the partition from nobody.
 /// - **Compare and set.** A delivery is committed only if the stored epoch and offset are the delivery's. Events, refused records and
 ///   position are committed together, or none of them.
+/// - **Refused records.** They are kept until somebody has them removed or until the tracker's configuration lets them expire, and can
+///   be read without delivering anything.
 /// - **In doubt.** If the tracker does not know whether a transaction was committed, the outcome says so, and a renewal finds out.
 package protocol PartitionTracker: Tracker {
     /// The lane of the partition with this number, which never changes.
@@ -48,6 +50,30 @@ package protocol PartitionTracker: Tracker {
     ///
     /// - Throws: Why they cannot be read.
     func loadedPartitions(ofLoader loader: String) async throws(TrackerError) -> [LoadedPartitionStatus]
+
+    /// The tracker's refused records after a key, in the order of loader, cluster, topic, partition and offset; changes nothing.
+    ///
+    /// There may be fewer than `limit` although others follow, because a page of large records ends earlier. After the last record
+    /// the page is empty.
+    ///
+    /// A `loader` of `nil` stands for every loader. `key` is the last key of the page before, or `nil` for the first page.
+    ///
+    /// - Throws: Why they cannot be read.
+    func refusedRecords(
+        ofLoader loader: String?,
+        after key: RefusedRecordKey?,
+        limit: Int
+    ) async throws(TrackerError) -> [StoredRefusal]
+
+    /// The loaders and clusters that have refused records, without duplicates and in no order.
+    ///
+    /// - Throws: Why they cannot be read.
+    func refusedRecordOrigins(ofLoader loader: String?) async throws(TrackerError) -> [RefusedRecordOrigin]
+
+    /// Removes refused records, such as those that were replayed, and returns how many of them there were.
+    ///
+    /// - Throws: Why they cannot be removed.
+    func removeRefused(_ keys: [RefusedRecordKey]) async throws(TrackerError) -> Int
 }
 
 /// A loss of records that an operator has accepted.

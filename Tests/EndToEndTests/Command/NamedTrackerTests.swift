@@ -44,7 +44,7 @@ struct NamedTrackerTests {
 
         let ambiguous = try await Sluice.run(["migrate"] + config, in: folder)
         #expect(ambiguous.ending == .exit(64))
-        let sentence = "There are several PostgreSQL trackers; name one with --tracker: warehouse, copy."
+        let sentence = "There are several trackers with tables; name one with --tracker: warehouse, copy."
         #expect(ambiguous.errors.first == "Error: \(sentence)")
         let migration = try await Sluice.run(["migrate", "--tracker", "Copy"] + config, in: folder)
         #expect(migration.ending == .exit(0), "\(migration.errors)")

@@ -37,7 +37,7 @@ struct UsageTests {
             ("config example extra", "Unexpected argument 'extra'"),
             ("migrate --events PLAN", "No database is configured"),
             ("migrate --plan-only --events PLAN", "No database is configured"),
-            ("migrate --tracker other --events PLAN", "No PostgreSQL tracker 'other' is configured; there are: none."),
+            ("migrate --tracker other --events PLAN", "No tracker 'other' with tables is configured; there are: none."),
             ("migrate --tracker other --postgres a", "are settings of the tracker 'postgres'"),
             ("diff", "Missing expected argument '<old>'"),
             ("diff main --format xml", "one of 'text', 'markdown' or 'json'"),

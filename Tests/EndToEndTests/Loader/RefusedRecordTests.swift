@@ -276,7 +276,7 @@ struct RefusedRecordTests {
     @Test(
         "wrong usage of refused records is reported in a sentence",
         arguments: [
-            (["quarantine", "list", "--from", "warehouse"], "No PostgreSQL tracker 'warehouse' is configured"),
+            (["quarantine", "list", "--from", "warehouse"], "No tracker 'warehouse' that keeps refused"),
             (["quarantine", "list", "--loader", "x"], "--loader selects refused records, so it needs --from."),
             (["quarantine", "list", "--quarantine", "x", "--from", "postgres"], "use one of the two"),
             (["quarantine", "list", "--postgres", "x"], "use them with --from postgres"),

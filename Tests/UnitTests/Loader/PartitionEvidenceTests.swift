@@ -57,6 +57,18 @@ struct PartitionEvidenceTests {
             []
         }
 
+        func refusedRecords(
+            ofLoader loader: String?,
+            after key: RefusedRecordKey?,
+            limit: Int
+        ) async throws(TrackerError) -> [StoredRefusal] {
+            []
+        }
+
+        func refusedRecordOrigins(ofLoader loader: String?) async throws(TrackerError) -> [RefusedRecordOrigin] { [] }
+
+        func removeRefused(_ keys: [RefusedRecordKey]) async throws(TrackerError) -> Int { 0 }
+
         func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
             .delivered
         }

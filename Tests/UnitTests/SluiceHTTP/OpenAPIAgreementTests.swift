@@ -1,5 +1,4 @@
 import EventSchema
-import EventValidation
 import Foundation
 import PlanTools
 import PortDefinitions
@@ -14,17 +13,23 @@ struct OpenAPIAgreementTests {
         #expect(OpenAPIExport.paths.count == Set(OpenAPIExport.paths).count)
     }
 
-    @Test("have the same codes of rejected events")
-    func codes() {
-        #expect(Set(OpenAPIExport.verdictCodes) == Set(VerdictCode.allCases.map(\.rawValue)))
-    }
-
-    @Test("HTTP.md has the table of the codes of failed requests")
-    func page() throws {
+    @Test(
+        "HTTP.md has the codes of failed requests and of rejected events",
+        arguments: [
+            FailureCode.table, RejectionCode.table,
+        ]
+    )
+    func page(table: String) throws {
         let page = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "../../../Documentation/Send/HTTP.md"
         )
-        #expect(try String(contentsOf: page, encoding: .utf8).contains("\n\n\(FailureCode.table)\n"))
+        // With the lines around it, so that the page has no row that the table lacks.
+        #expect(try String(contentsOf: page, encoding: .utf8).contains("\n\n\(table)\n\n"))
+    }
+
+    @Test("each code of a rejected event has a sentence")
+    func rejections() {
+        #expect(RejectionCode.allCases.allSatisfy { $0.meaning.hasSuffix(".") })
     }
 
     @Test("the codes of failed requests are in the order of their statuses, and each has a sentence")

@@ -103,6 +103,22 @@ struct SettingCatalogTests {
         }
     }
 
+    @Test("the console is the only tracker that needs no setting to exist")
+    func defaults() {
+        #expect(SettingCatalog.trackerTypeNames.filter(SettingCatalog.existsByDefault) == ["console"])
+        #expect(SettingCatalog.existsByDefault("Console") && !SettingCatalog.existsByDefault("warehouse"))
+    }
+
+    @Test("a setting's places are its option, its variable and its key")
+    func places() throws {
+        let keys = try ["kafka.brokers", "admin.socket"].map { try #require(SettingCatalog.key(named: $0)) }
+        #expect(
+            keys.map(\.places) == [
+                "--kafka, KAFKA_BROKERS or kafka.brokers", "SLUICE_ADMIN_SOCKET or admin.socket",
+            ]
+        )
+    }
+
     @Test("every setting is read")
     func read() throws {
         let folder = try SettingsFolder()

@@ -53,9 +53,6 @@ package struct OpenAPIExport: Sendable {
     /// The document.
     package var text: String { document.lines + "\n" }
 
-    /// The codes of rejected events that the document describes.
-    package static let verdictCodes = OpenAPISchemas.verdictCodes
-
     /// The paths that the document describes.
     package static let paths = PortPaths.all.map(\.path)
 

@@ -1,15 +1,12 @@
 import EventSchema
+import PortDefinitions
 
 /// The schemas of bodies and answers.
 enum OpenAPISchemas {
     typealias Members = OrderedJSON.Members
 
-    /// The codes of rejected events, as in Documentation/Send/HTTP.md.
-    static let verdictCodes = [
-        "malformed-json", "unknown-event", "forbidden-event", "unknown-field", "missing-required", "wrong-type",
-        "not-in-enum", "out-of-range", "too-long", "too-short", "pattern-mismatch", "unplanned-property", "invalid-id",
-        "invalid-time", "identifier-too-long", "too-large", "too-deep",
-    ]
+    /// The codes of rejected events.
+    private static let verdictCodes = RejectionCode.allCases.map(\.rawValue)
 
     static func all(of plan: TrackingPlan, _ limits: OpenAPIExport.Limits) -> Members {
         bodies(of: plan) + answers(limits) + EventSchemas.all(of: plan)

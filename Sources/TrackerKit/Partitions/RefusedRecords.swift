@@ -1,5 +1,4 @@
 package import EventModel
-package import TrackerKit
 
 /// What identifies a refused record of a tracker.
 package struct RefusedRecordKey: Sendable, Hashable {
@@ -17,13 +16,24 @@ package struct RefusedRecordOrigin: Sendable, Hashable {
     package let loader: String
     /// The id of the Kafka cluster.
     package let cluster: String
+
+    package init(loader: String, cluster: String) {
+        self.loader = loader
+        self.cluster = cluster
+    }
 }
 
-/// A refused record as the database keeps it.
+/// A refused record as the destination keeps it.
 package struct StoredRefusal: Sendable {
     package let key: RefusedRecordKey
     /// The record and its verdict; the order of the verdict's keys may have changed.
     package let refused: RefusedRecord
     /// When it was refused.
     package let time: Timestamp
+
+    package init(key: RefusedRecordKey, refused: RefusedRecord, time: Timestamp) {
+        self.key = key
+        self.refused = refused
+        self.time = time
+    }
 }

@@ -1,0 +1,64 @@
+package import EventSchema
+package import EventValidation
+
+// What some trackers can do beyond delivering events. A command asks whether a tracker has the ability that it needs, and does not
+// name the tracker's type. `CheckableTracker`, `CheckpointingTracker` and `PartitionTracker` are the others.
+
+/// A tracker that can create and extend the tables of its destination; `sluice migrate` calls it.
+package protocol MigratableTracker: Tracker {
+    /// Makes the changes that the destination needs for the plan's events.
+    ///
+    /// - Returns: A line for each change; empty if the destination matches the plan.
+    /// - Throws: Why the destination cannot match the plan.
+    func migrate(_ request: MigrationRequest) async throws(TrackerError) -> [String]
+
+    /// The statements with which `migrate` would make its changes now; runs none of them.
+    ///
+    /// - Throws: What `migrate` throws before it changes a table.
+    func migrationStatements(_ request: MigrationRequest) async throws(TrackerError) -> MigrationStatements
+}
+
+/// What a tracker's destination is to match.
+package struct MigrationRequest: Sendable {
+    /// The plan; each event that goes to the tracker gets a table.
+    package let plan: TrackingPlan
+    /// The folder of the migrations to apply before; `nil` for those that the tracker brings with it.
+    package let migrations: String?
+    /// The role to grant what the trackers of `serve` and `load` need; `nil` to grant nothing.
+    package let role: String?
+
+    package init(plan: TrackingPlan, migrations: String?, role: String?) {
+        self.plan = plan
+        self.migrations = migrations
+        self.role = role
+    }
+}
+
+/// Statements that make the changes of a migration.
+package struct MigrationStatements: Sendable {
+    /// A script for the destination's own client; only a comment if there is nothing to do.
+    package let text: String
+    /// What the statements would change, in one line.
+    package let summary: String
+
+    package init(text: String, summary: String) {
+        self.text = text
+        self.summary = summary
+    }
+}
+
+/// A tracker that writes to topics of Kafka, so that a loader of such a topic can tell whether it would load its own records.
+package protocol TopicTracker: Tracker {
+    /// Whether events of the catalog go to this topic of the cluster with these brokers, as `host:port,host:port`.
+    ///
+    /// Two lists of brokers belong to the same cluster if they share one.
+    ///
+    /// - Throws: `invalidSettings` if an event's topic has a name that no topic can have.
+    func writes(toTopic topic: String, at brokers: String, for catalog: EventCatalog) throws(TrackerError) -> Bool
+}
+
+/// A tracker that can write to standard output; a command with such a tracker prints its report elsewhere.
+package protocol PrintingTracker: Tracker {
+    /// Whether events are written to standard output.
+    var writesToStandardOutput: Bool { get }
+}
