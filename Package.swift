@@ -560,7 +560,12 @@ let package = Package(
             "SluicePostgres",
             dependencies: ["SluicePostgres", "EventModel", "EventSchema", "EventValidation", "TestCases"]
         ),
-        .unitTests("SluiceExec", dependencies: ["SluiceExec", "TrackerKit"]),
+        .unitTests(
+            "SluiceExec",
+            dependencies: [
+                "SluiceExec", "EventModel", "EventSchema", "EventValidation", "SluiceTesting", "TestCases", "TrackerKit",
+            ]
+        ),
         .unitTests("JustTrack", dependencies: ["JustTrack", "JustTrackApp", "PipelineTestSupport", "SluiceTesting"]),
         .unitTests(
             "SluiceTesting",
@@ -604,6 +609,7 @@ let package = Package(
             dependencies: [
                 "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
                 "PipelineTestSupport", "ServerTestSupport", "SluiceHTTP", "SluiceTesting", "TestCases", "TestPromises",
+                "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

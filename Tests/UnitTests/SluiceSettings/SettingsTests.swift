@@ -7,6 +7,7 @@ import SluiceHTTP
 import SluiceKafka
 import SluiceSettings
 import Testing
+import TrackerKit
 
 /// What the settings are read into.
 @Suite("Settings")

@@ -4,6 +4,7 @@ import EventPipeline
 import PipelineTestSupport
 import SluiceTesting
 import Testing
+import TrackerKit
 
 /// Where a tracker begins that is new to a journal.
 @Suite("A tracker without a cursor", .timeLimit(.minutes(5)))
