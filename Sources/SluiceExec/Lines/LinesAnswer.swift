@@ -1,5 +1,4 @@
 import EventModel
-import JSONTape
 package import TrackerKit
 
 /// A program's answer to a delivery: `{"delivery":7}`, with what it refuses and what is to be retried.
@@ -30,9 +29,8 @@ package struct LinesAnswer {
     ///
     /// - Throws: `failed` if it is no such answer, or one to another delivery.
     package init(_ line: [UInt8], to delivery: Int, of count: Int) throws(TrackerError) {
-        guard case .object(let members) = try Self.value(of: line) else {
-            throw ExecErrors.badAnswer("it is not an object of JSON")
-        }
+        guard let value = JSONValue(line: line) else { throw ExecErrors.badAnswer("it is not JSON") }
+        guard case .object(let members) = value else { throw ExecErrors.badAnswer("it is not an object of JSON") }
         let answer = try Self.known(members, ["delivery", "refused", "retry"])
         guard case .integer(let number) = answer["delivery"], number == Int64(delivery) else {
             throw ExecErrors.badAnswer("it does not name the delivery that it answers")
@@ -64,18 +62,6 @@ package struct LinesAnswer {
     {
         guard names.isSuperset(of: members.keys) else { throw ExecErrors.badAnswer("it has an unknown member") }
         return members.filter { $0.value != .null }
-    }
-
-    private static func value(of line: [UInt8]) throws(TrackerError) -> JSONValue {
-        var padded = line
-        padded.append(contentsOf: repeatElement(0, count: JSONParser.padding))
-        var parser = JSONParser()
-        let value = padded.withUnsafeBytes { bytes in
-            (try? parser.parse(UnsafeRawBufferPointer(rebasing: bytes[..<line.count])))
-                .map { JSONValue(at: $0.root, of: $0) }
-        }
-        guard let value else { throw ExecErrors.badAnswer("it is not JSON") }
-        return value
     }
 
     private static func refusals(_ value: JSONValue, of count: Int) throws(TrackerError) -> [DeliveryOutcome.Refusal] {
