@@ -27,6 +27,11 @@ func useExec() throws -> Pipeline {
     return pipeline
 }
 
+func useSinger() -> ExecTracker {
+    let lake = ExecTracker.exec(["target-snowflake", "--config", "snowflake.json"], protocol: .singer, name: "lake")
+    return lake
+}
+
 func migrate(_ plan: TrackingPlan) async throws {
     let migrator = PostgresMigrator(PostgresConfiguration(connection: "postgres:///shop"))
     let report = try await migrator.migrate(plan, applying: Migration.builtIn)
