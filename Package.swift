@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "SluicePostgres", targets: ["SluicePostgres"]),
         .library(name: "SluiceKafka", targets: ["SluiceKafka"]),
         .library(name: "SluiceExec", targets: ["SluiceExec"]),
+        .library(name: "SluiceWebhook", targets: ["SluiceWebhook"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
         .library(name: "Operations", targets: ["Operations"]),
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
@@ -243,6 +244,19 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        // Requests to servers: webhooks, and other Sluices.
+        .target(
+            name: "SluiceWebhook",
+            dependencies: [
+                "EventModel", "EventSchema", "EventValidation", "Gzip", "Hashing", "JSONTape", "SettingDefinitions",
+                "TrackerKit",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]
+        ),
         .target(
             name: "Loader",
             dependencies: [
@@ -317,7 +331,7 @@ let package = Package(
             dependencies: [
                 "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
                 "Operations", "SettingDefinitions", "SluiceConsole", "SluiceExec", "SluiceHTTP", "SluiceKafka",
-                "SluicePostgres", "TrackerKit",
+                "SluicePostgres", "SluiceWebhook", "TrackerKit",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -416,7 +430,7 @@ let package = Package(
             dependencies: [
                 "EventCodegen", "Events", "JustTrack", "Operations", "PlanReading", "Sluice", "SluiceExec",
                 "SluiceHTTP",
-                "SluiceKafka", "SluicePostgres", "SluiceTesting",
+                "SluiceKafka", "SluicePostgres", "SluiceTesting", "SluiceWebhook",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -504,11 +518,13 @@ let package = Package(
         .unitTests(
             "SluiceHTTP",
             dependencies: [
-                "SluiceHTTP", "EventModel", "EventSchema", "EventValidation", "PipelineTestSupport", "PlanTools",
-                "PortDefinitions",
-                "SluiceTesting", "TestCases",
+                "SluiceHTTP", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
+                "EventValidation", "PipelineTestSupport", "PlanTools", "PortDefinitions", "SluiceTesting", "TestCases",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
         .unitTests(
@@ -563,9 +579,11 @@ let package = Package(
         .unitTests(
             "SluiceExec",
             dependencies: [
-                "SluiceExec", "EventModel", "EventSchema", "EventValidation", "SluiceTesting", "TestCases", "TrackerKit",
+                "SluiceExec", "EventModel", "EventSchema", "EventValidation", "SluiceTesting", "TestCases",
+                "TrackerKit",
             ]
         ),
+        .unitTests("SluiceWebhook", dependencies: ["SluiceWebhook", "EventModel", "TrackerKit"]),
         .unitTests("JustTrack", dependencies: ["JustTrack", "JustTrackApp", "PipelineTestSupport", "SluiceTesting"]),
         .unitTests(
             "SluiceTesting",
@@ -585,8 +603,9 @@ let package = Package(
             name: "TrackerTests",
             dependencies: [
                 "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
-                "EventValidation", "PipelineTestSupport", "PlanReading", "PlanTools", "SluiceConsole", "SluiceExec",
-                "SluiceKafka", "SluicePostgres", "SluiceTesting", "TestPromises", "TestSupport", "TrackerKit",
+                "EventValidation", "PipelineTestSupport", "PlanReading", "PlanTools", "ServerTestSupport",
+                "SluiceConsole", "SluiceExec", "SluiceKafka", "SluicePostgres", "SluiceTesting", "SluiceWebhook",
+                "TestPromises", "TestSupport", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

@@ -1,4 +1,4 @@
-/// Why bytes could not be inflated.
+/// Why bytes could not be inflated or compressed.
 package struct GzipError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of a failure.
     package enum Code: String, Sendable, Hashable {

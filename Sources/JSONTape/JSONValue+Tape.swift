@@ -16,6 +16,19 @@ extension JSONValue {
         }
     }
 
+    /// Reads a text of JSON; `nil` if it is not one.
+    package init?(json text: some Collection<UInt8>) {
+        var padded = Array(text)
+        padded.append(contentsOf: repeatElement(0, count: JSONParser.padding))
+        var parser = JSONParser()
+        let value = padded.withUnsafeBytes { bytes in
+            (try? parser.parse(UnsafeRawBufferPointer(rebasing: bytes[..<text.count])))
+                .map { JSONValue(at: $0.root, of: $0) }
+        }
+        guard let value else { return nil }
+        self = value
+    }
+
     private static func elements(at index: Int, of tape: JSONTape) -> [JSONValue] {
         var elements: [JSONValue] = []
         let contents = tape.contents(of: index)

@@ -3,6 +3,7 @@ import Sluice
 import SluiceExec
 import SluiceKafka
 import SluicePostgres
+import SluiceWebhook
 
 func useConsole() throws -> Pipeline {
     let pipeline = try Pipeline(catalog: ShopEvents.catalog, trackers: [.console(.json)])
@@ -30,6 +31,18 @@ func useExec() throws -> Pipeline {
 func useSinger() -> ExecTracker {
     let lake = ExecTracker.exec(["target-snowflake", "--config", "snowflake.json"], protocol: .singer, name: "lake")
     return lake
+}
+
+func useWebhooks() throws -> Pipeline {
+    let pipeline = try Pipeline(
+        catalog: ShopEvents.catalog,
+        trackers: [
+            .webhook("https://partner.example/events", name: "partner"),
+            .sluice("https://events.example", writeKeyFile: "/run/secrets/centre-key", name: "centre"),
+        ],
+        journal: "data/journal"
+    )
+    return pipeline
 }
 
 func migrate(_ plan: TrackingPlan) async throws {

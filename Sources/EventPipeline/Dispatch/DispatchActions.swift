@@ -1,4 +1,6 @@
-/// What to do after a decision of `DispatchState`, once the lock is released.
+/// What to do after decisions of `DispatchState`, once the lock is released.
+///
+/// The decisions under one lock add to the same actions.
 package struct DispatchActions: Sendable {
     /// A queue's events that were dropped.
     package struct Drop: Sendable {

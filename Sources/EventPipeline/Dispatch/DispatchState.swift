@@ -5,8 +5,8 @@ import TrackerKit
 
 /// All decisions of the pipeline: the queues, the batches that wait, and the shutdown.
 ///
-/// A value without a clock, task or lock of its own. It changes under the pipeline's lock, time is an argument, and the work that
-/// follows from a decision is returned as `DispatchActions`.
+/// A value without a clock, task or lock of its own. It changes under the pipeline's lock, and time is an argument. What has to be done
+/// after a decision is added to the caller's `DispatchActions`.
 package struct DispatchState: Sendable {
     /// The decision about a batch.
     package enum Admission: Sendable, Equatable {
@@ -20,7 +20,7 @@ package struct DispatchState: Sendable {
         case waiting(number: UInt64)
         /// None of it is accepted.
         case rejected(TrackError)
-        /// None of it is accepted, because the journal's disk has not answered for so long.
+        /// None of it is accepted, because the journal's disk has not answered for this time.
         case overdue(Duration)
     }
 

@@ -16,10 +16,10 @@ struct CommittingPipeline: Sendable {
         self.diskWatch = diskWatch
     }
 
-    /// Begins the next commit; returns its batches, none if none wait, and `nil` if no more will come.
-    func beginCommit() -> [RoutedBatch]? {
-        guard let pipeline else { return nil }
-        return pipeline.decide { state, _ in state.beginCommit(now: pipeline.clock.now()) }
+    /// The committer's next step: to end if the pipeline is gone.
+    func nextStep() -> CommitterStep {
+        guard let pipeline else { return .end }
+        return pipeline.decide { state, _ in state.nextCommitterStep(now: pipeline.clock.now()) }
     }
 
     /// Suspends until batches may wait.

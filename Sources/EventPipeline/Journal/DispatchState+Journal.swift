@@ -1,22 +1,33 @@
 package import EventJournal
 import EventValidation
 
+/// The next step of the committer.
+package enum CommitterStep: Sendable {
+    /// Write these batches to the journal as one frame, then report the result.
+    case commit([RoutedBatch])
+    /// Wait to be woken, and ask again.
+    case wait
+    /// End: no more batches will come.
+    case end
+}
+
 extension DispatchState {
-    /// Begins the next commit; returns its batches, none if none wait, and `nil` if no more will come.
-    package mutating func beginCommit(
+    /// Decides the committer's next step; a commit begins with it.
+    package mutating func nextCommitterStep(
         maximumBytes: Int = CommitQueue.maximumBytes,
         now: Duration
-    ) -> [RoutedBatch]? {
+    ) -> CommitterStep {
         let batches = commits.beginCommit(maximumBytes: maximumBytes)
-        if batches.isEmpty { return endsCommitting ? nil : [] }
+        if batches.isEmpty { return endsCommitting ? .end : .wait }
         journalHealth.diskBegan(now: now)
-        return batches
+        return .commit(batches)
     }
 
     /// The commit has ended, with the number of its first event or with the reason why nothing of it was written.
     ///
     /// If it succeeded, its batches are published to the queues. Returns the batches of the commit, and those of them whose senders
-    /// must be answered now; the others wait until they are delivered.
+    /// must be answered now; the others wait until they are delivered. These answers are not among `actions`, because the caller
+    /// counts and logs the commit before it answers.
     package mutating func endCommit(
         _ outcome: Result<UInt64, JournalError>,
         now: () -> Duration,

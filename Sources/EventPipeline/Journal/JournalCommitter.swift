@@ -35,17 +35,18 @@ actor JournalCommitter {
 
     /// Commits until no more batches will come, and then ends the journal's last segment.
     func run(for pipeline: CommittingPipeline) async {
-        while let batches = pipeline.beginCommit() {
-            guard !batches.isEmpty else {
-                await pipeline.waitForBatches()
-                continue
+        committing: while true {
+            switch pipeline.nextStep() {
+            case .commit(let batches):
+                let outcome = commit(batches)
+                pipeline.commitEnded(batches, outcome)
+                writer?.releaseMemory(needed: pipeline.neededSequence)
+                let hasLooked = retire(after: outcome, pipeline)
+                // Lets a sync that is due and retention run in between.
+                if hasLooked || isTimed { await Task.yield() }
+            case .wait: await pipeline.waitForBatches()
+            case .end: break committing
             }
-            let outcome = commit(batches)
-            pipeline.commitEnded(batches, outcome)
-            writer?.releaseMemory(needed: pipeline.neededSequence)
-            let hasLooked = retire(after: outcome, pipeline)
-            // Lets a sync that is due and retention run in between.
-            if hasLooked || isTimed { await Task.yield() }
         }
         do throws(JournalError) {
             try pipeline.diskWatch { () throws(JournalError) in try writer.take()?.close(now: now()) }
@@ -80,7 +81,7 @@ actor JournalCommitter {
         try watch { () throws(JournalError) in try syncIfTimed() }
     }
 
-    /// Whether the journal has room for a commit of so many bytes.
+    /// Whether the journal has room for a commit of this size.
     func hasRoom(forBytes bytes: Int) -> Bool {
         writer?.hasRoom(forBytes: bytes) ?? false
     }

@@ -6,7 +6,7 @@ package struct JournalHealth: Sendable {
     /// What to log about a disk that does not answer.
     enum OverdueNotice: Sendable, Equatable {
         case overdue(for: Duration)
-        /// It answers, after so long.
+        /// It answers again, after this time.
         case over(after: Duration)
     }
 
@@ -35,7 +35,7 @@ package struct JournalHealth: Sendable {
         busySince = nil
     }
 
-    /// Notes how a commit of so many bytes ended.
+    /// Notes how a commit ended; `bytes` is its size.
     mutating func commitEnded(_ error: JournalError?, bytes: () -> Int) {
         busySince = nil
         isWritable = error?.code != .unwritable
@@ -73,7 +73,7 @@ extension JournalError {
     /// The last commit found no room.
     static let full = JournalError(.full, "The journal had no room when it was last tried.")
 
-    /// The journal's disk has not answered for so long.
+    /// The journal's disk has not answered for this time.
     static func overdue(for wait: Duration) -> JournalError {
         JournalError(.overdue, "The journal's disk has not answered for \(wait.components.seconds) s.")
     }

@@ -197,7 +197,9 @@ public final class Pipeline: Service {
         let number = nextFlush.add(1, ordering: .relaxed).newValue
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                decide { state, actions in actions = state.flush(number: number) { continuation.resume() } }
+                decide { state, actions in
+                    state.flush(number: number, completion: { continuation.resume() }, actions: &actions)
+                }
                 // An earlier cancellation found no flush to end.
                 if Task.isCancelled { abandonFlush(number) }
             }
@@ -209,11 +211,11 @@ public final class Pipeline: Service {
     /// Lets the events accepted so far, including those not committed yet, be delivered without lingering; does not wait.
     package func endLingering() {
         let number = nextFlush.add(1, ordering: .relaxed).newValue
-        decide { state, actions in actions = state.flush(number: number) {} }
+        decide { state, actions in state.flush(number: number, completion: {}, actions: &actions) }
     }
 
     private func abandonFlush(_ number: UInt64) {
-        decide { state, actions in actions = state.abandonFlush(number: number) }
+        decide { state, actions in state.abandonFlush(number: number, actions: &actions) }
     }
 }
 

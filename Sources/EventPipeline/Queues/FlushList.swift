@@ -70,15 +70,17 @@ struct FlushList: Sendable {
 
 extension DispatchState {
     /// Calls `completion` once everything accepted so far is settled; queued events do not linger.
-    package mutating func flush(number: UInt64, completion: @escaping @Sendable () -> Void) -> DispatchActions {
-        var actions = DispatchActions()
+    package mutating func flush(
+        number: UInt64,
+        completion: @escaping @Sendable () -> Void,
+        actions: inout DispatchActions
+    ) {
         if commits.isEmpty || lifecycle.isOver {
             beginFlush(number: number, completion: completion, actions: &actions)
         } else {
             flushes.append(.init(number: number, position: commits.tail, completion: completion))
-            actions.wakes = endLingering()
+            actions.wakes.formUnion(endLingering())
         }
-        return actions
     }
 
     /// Lets everything that is queued be delivered without lingering; returns the workers to wake for it.
@@ -118,10 +120,8 @@ extension DispatchState {
     }
 
     /// Ends a flush early, because its caller no longer waits.
-    package mutating func abandonFlush(number: UInt64) -> DispatchActions {
-        var actions = DispatchActions()
+    package mutating func abandonFlush(number: UInt64, actions: inout DispatchActions) {
         if let completion = flushes.remove(number: number) { actions.flushed.append(completion) }
-        return actions
     }
 
     /// Ends the flushes that waited for this queue only.

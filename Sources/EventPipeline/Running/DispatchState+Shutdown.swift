@@ -3,18 +3,14 @@ extension DispatchState {
     package mutating func run() -> Bool { lifecycle.run(workers: trackers.count) }
 
     /// A shutdown was requested: nothing more is accepted, and queued events are delivered until the deadline.
-    package mutating func shutDown(now: Duration) -> DispatchActions {
-        var actions = DispatchActions()
+    package mutating func shutDown(now: Duration, actions: inout DispatchActions) {
         stopAccepting(now: now, actions: &actions)
-        return actions
     }
 
     /// The running task was cancelled: nothing more is accepted, and deliveries are cancelled at once.
-    package mutating func cancel(now: Duration) -> DispatchActions {
-        var actions = DispatchActions()
+    package mutating func cancel(now: Duration, actions: inout DispatchActions) {
         stopAccepting(now: now, actions: &actions)
         lifecycle.cancel(now: now)
-        return actions
     }
 
     /// Begins the shutdown because a tracker has failed as often as the configuration allows.
@@ -30,18 +26,14 @@ extension DispatchState {
     }
 
     /// The supervisor's timer has fired.
-    package mutating func supervisorTimerFired(at time: Duration) -> DispatchActions {
-        var actions = DispatchActions()
-        actions.wakesSupervisor = lifecycle.timerFired(at: time)
-        return actions
+    package mutating func supervisorTimerFired(at time: Duration, actions: inout DispatchActions) {
+        if lifecycle.timerFired(at: time) { actions.wakesSupervisor = true }
     }
 
     /// A worker has ended, and its tracker is stopped.
-    package mutating func workerEnded(_ queue: TrackerIndex) -> DispatchActions {
-        var actions = DispatchActions()
+    package mutating func workerEnded(_ queue: TrackerIndex, actions: inout DispatchActions) {
         lifecycle.workerEnded(queue)
         actions.wakesSupervisor = true
-        return actions
     }
 
     /// The journal is closed.

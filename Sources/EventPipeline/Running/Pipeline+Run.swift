@@ -99,7 +99,7 @@ extension Pipeline {
                 self.shutdown()
             }
         } onCancel: {
-            decide { state, actions in actions = state.cancel(now: clock.now()) }
+            decide { state, actions in state.cancel(now: clock.now(), actions: &actions) }
         }
         // A task of its own, because this one may have been cancelled.
         await Task { await drainQuarantine() }.value
@@ -118,7 +118,7 @@ extension Pipeline {
     ///
     /// Returns at once.
     public func shutdown() {
-        decide { state, actions in actions = state.shutDown(now: clock.now()) }
+        decide { state, actions in state.shutDown(now: clock.now(), actions: &actions) }
     }
 
     /// Lets the workers work, cancels them when time is up, and returns those that did not end even then.
@@ -133,7 +133,7 @@ extension Pipeline {
                 case .setTimer(let time):
                     timers.addTask {
                         guard (try? await self.clock.sleepUntil(time)) != nil else { return }
-                        self.decide { state, actions in actions = state.supervisorTimerFired(at: time) }
+                        self.decide { state, actions in state.supervisorTimerFired(at: time, actions: &actions) }
                     }
                 case .cancel(let queues, let isDeadline):
                     if isDeadline { log.cancelsDeliveries() }

@@ -16,10 +16,8 @@ extension DispatchState {
     }
 
     /// A worker's timer has fired.
-    package mutating func timerFired(of queue: TrackerIndex, at time: Duration) -> DispatchActions {
-        var actions = DispatchActions()
-        if trackers[queue].timerFired(time) { actions.wakes = [queue] }
-        return actions
+    package mutating func timerFired(of queue: TrackerIndex, at time: Duration, actions: inout DispatchActions) {
+        if trackers[queue].timerFired(time) { actions.wakes.insert(queue) }
     }
 
     /// A tracker's `start` returned; after an error it is retried, up to `maximumStartAttempts`.

@@ -45,12 +45,12 @@ struct TrackerWorker: Sendable {
             // A task of its own, because this one may have been cancelled, and `stop` must still be able to work.
             await Task { await tracker.stop() }.value
         }
-        pipeline.decide { state, actions in actions = state.workerEnded(queue) }
+        pipeline.decide { state, actions in state.workerEnded(queue, actions: &actions) }
     }
 
     private func wake(at time: Duration) async {
         guard (try? await pipeline.clock.sleepUntil(time)) != nil else { return }
-        pipeline.decide { state, actions in actions = state.timerFired(of: queue, at: time) }
+        pipeline.decide { state, actions in state.timerFired(of: queue, at: time, actions: &actions) }
     }
 
     /// Finds out when the first event was accepted that is left in the journal, so that the tracker's lag is known.

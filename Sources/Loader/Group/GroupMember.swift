@@ -172,16 +172,15 @@ package actor GroupMember {
     private func read(_ consumer: KafkaConsumer, _ offsets: OffsetRequests) -> Bool {
         var isIdle = true
         var budget = state.readingBudget
-        var actions: [State.Action] = []
         for number in state.readingOrder {
             let source = PartitionSource<ConsumedRecord>(
                 seek: { consumer.seek(number, to: $0) },
                 next: { consumer.read(number) }
             )
-            let isEmpty = state.read(number, from: source, budget: &budget, &actions, now: clock.now())
-            if !isEmpty { isIdle = false }
+            let reading = state.read(number, from: source, budget: &budget, now: clock.now())
+            if !reading.isIdle { isIdle = false }
+            carryOut(reading.actions, consumer, offsets)
         }
-        carryOut(actions, consumer, offsets)
         return isIdle
     }
 

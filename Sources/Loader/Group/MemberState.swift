@@ -383,18 +383,19 @@ package struct MemberState<Record: LoadableRecord>: Sendable {
         }
     }
 
-    /// Takes records of a partition, at most one batch; returns whether its queue is empty, or nothing is wanted from it.
+    /// Takes records of a partition, at most one batch.
+    ///
+    /// `isIdle` says whether its queue is empty, or nothing is wanted from it.
     package mutating func read(
         _ number: Int32,
         from source: PartitionSource<Record>,
         budget: inout Int,
-        _ actions: inout [Action],
         now: Duration
-    ) -> Bool {
+    ) -> (isIdle: Bool, actions: [Action]) {
         // Taken out, so that its buffer is not copied when it changes.
-        guard var partition = partitions.removeValue(forKey: number) else { return true }
+        guard var partition = partitions.removeValue(forKey: number) else { return (true, []) }
         var notices: [PartitionNotice] = []
-        let isEmpty = partition.read(
+        let isIdle = partition.read(
             source,
             atMost: configuration.limits.batchRecords,
             budget: &budget,
@@ -402,8 +403,7 @@ package struct MemberState<Record: LoadableRecord>: Sendable {
             now: now
         )
         partitions[number] = partition
-        for notice in notices { actions.append(.log(.partition(number, notice))) }
-        return isEmpty
+        return (isIdle, notices.map { .log(.partition(number, $0)) })
     }
 
     // MARK: Operations

@@ -1,4 +1,5 @@
 import EventModel
+import JSONTape
 package import TrackerKit
 
 /// A program's answer to a delivery: `{"delivery":7}`, with what it refuses and what is to be retried.
@@ -29,7 +30,7 @@ package struct LinesAnswer {
     ///
     /// - Throws: `failed` if it is no such answer, or one to another delivery.
     package init(_ line: [UInt8], to delivery: Int, of count: Int) throws(TrackerError) {
-        guard let value = JSONValue(line: line) else { throw ExecErrors.badAnswer("it is not JSON") }
+        guard let value = JSONValue(json: line) else { throw ExecErrors.badAnswer("it is not JSON") }
         guard case .object(let members) = value else { throw ExecErrors.badAnswer("it is not an object of JSON") }
         let answer = try Self.known(members, ["delivery", "refused", "retry"])
         guard case .integer(let number) = answer["delivery"], number == Int64(delivery) else {

@@ -1,4 +1,5 @@
 import EventModel
+import JSONTape
 package import TrackerKit
 
 /// The state that ends a delivery, which the target prints once it has stored everything before it.
@@ -17,7 +18,7 @@ package struct SingerState {
     }
 
     /// Whether a line is this state, which targets print in a form of their own.
-    package func isStated(by line: [UInt8]) -> Bool { JSONValue(line: line) == value }
+    package func isStated(by line: [UInt8]) -> Bool { JSONValue(json: line) == value }
 }
 
 /// The last line of what a program writes to standard output; lines without a character do not count.

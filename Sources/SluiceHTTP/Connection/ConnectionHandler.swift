@@ -184,9 +184,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         switch action {
         case .begin(let head): perform(exchange.begin(RequestHead(head), from: peer, in: loop))
         case .keep(let piece):
-            if !exchange.keep(piece, total: state.bodyBytes, in: loop) {
-                respond(with: .failure(.overloaded), isLast: true)
-            }
+            if let step = exchange.keep(piece, total: state.bodyBytes, in: loop) { perform(step) }
         case .check: loop.measure(state.bodyBytes) { perform(exchange.check(in: loop, from: peer)) }
         case .fail(let failure, let isLast): respond(with: .failure(failure), isLast: isLast)
         case .leavePipeline: if leavePipeline() { respond(with: .failure(.outcomeUnknown)) }
@@ -219,8 +217,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             state.waitForPipeline()
             let (outcome, ticket) = submission.submit(batch, to: loop.server.pipeline, for: self)
             if let outcome { settle(outcome) } else { self.ticket = ticket }
-        case .respond(let response, let isLast):
-            respond(with: response, isLast: isLast)
+        case .respond(let response): respond(with: response)
         }
     }
 

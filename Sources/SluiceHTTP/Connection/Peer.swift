@@ -1,7 +1,7 @@
 import NIOCore
 
 /// The other end of a connection.
-struct Peer {
+package struct Peer {
     let address: ClientAddress
     /// Whether the connection speaks TLS.
     let isEncrypted: Bool
@@ -10,7 +10,7 @@ struct Peer {
     /// The sender, if no proxy states another one.
     private let sender: NetworkRange.Address?
 
-    init(_ address: ClientAddress, isEncrypted: Bool, key: ConnectionKey) {
+    package init(_ address: ClientAddress, isEncrypted: Bool, key: ConnectionKey) {
         self.address = address
         self.isEncrypted = isEncrypted
         self.key = key

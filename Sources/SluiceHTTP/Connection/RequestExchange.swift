@@ -1,15 +1,15 @@
 import EventPipeline
-import EventValidation
+package import EventValidation
 import Gzip
-import NIOCore
+package import NIOCore
 import NIOHTTP1
 
 /// One request, from its header to its response.
 ///
 /// It decides how to handle the request. `ConnectionState` decides when to call it, and when to write.
-struct RequestExchange: ~Copyable {
+package struct RequestExchange: ~Copyable {
     /// What the connection does for the request next.
-    enum Step {
+    package enum Step {
         /// Receives the body, after an informational response if the sender waits for one.
         case receiveBody(expectsContinue: Bool)
         /// Renders the schema of these events, or of all, and calls `response(with:)`.
@@ -19,17 +19,18 @@ struct RequestExchange: ~Copyable {
         /// Submits the batch to the pipeline, and calls `settle` and `response(to:)` with its decision.
         case submit(EventBatch)
         /// Responds.
-        case respond(Response, isLast: Bool = false)
+        case respond(Response)
     }
 
-    enum Response {
+    /// The response to a request, before it is encoded.
+    package enum Response {
         /// A single event was accepted; the response is prepared.
         case acceptedOne
         case answer(Answer)
         case failure(Failure)
 
         /// Whether the rest of the connection's input cannot be interpreted.
-        var endsConnection: Bool {
+        package var endsConnection: Bool {
             if case .failure(let failure) = self { failure.endsConnection } else { false }
         }
     }
@@ -44,8 +45,8 @@ struct RequestExchange: ~Copyable {
     private var label = HTTPMetrics.DialectLabel.other
     /// What the body and the response are written in.
     private var language = BodyLanguage.sluice(.document)
-    /// Whether the connection can be used again.
-    private(set) var keepsAlive = true
+    /// Whether the connection can be used again after the response.
+    package private(set) var keepsAlive = true
     /// Whether the sender speaks HTTP/1.0.
     private var isVersion10 = false
     /// Whether the response has no body, for HEAD.
@@ -76,7 +77,8 @@ struct RequestExchange: ~Copyable {
     /// The memory that the body takes, and later the batch and the response.
     private var memory = Reservation()
 
-    init() {}
+    /// Creates the exchange of a connection without a request.
+    package init() {}
 
     private init(_ head: RequestHead, from peer: Peer, in loop: LoopResources) {
         began = .now()
@@ -102,23 +104,26 @@ struct RequestExchange: ~Copyable {
     }
 
     /// With whom the sender shares the time of the event loop.
-    var sender: LoopResources.Sender { access.sender }
+    package var sender: LoopResources.Sender { access.sender }
 }
 
 // MARK: - The header
 
 extension RequestExchange {
     /// Begins a request with its header.
-    mutating func begin(_ head: RequestHead, from peer: Peer, in loop: LoopResources) -> Step {
+    package mutating func begin(_ head: RequestHead, from peer: Peer, in loop: LoopResources) -> Step {
         self = RequestExchange(head, from: peer, in: loop)
+        let step: Step
         do throws(Failure) {
-            return try decide(head, from: peer, in: loop)
+            step = try decide(head, from: peer, in: loop)
         } catch {
-            // If the sender may hold the body back, or if the body is too large to be discarded, the start of the next request is
-            // unknown, so the connection ends.
-            let isEndUnknown = head.expectsContinue || (head.contentLength ?? 0) > loop.server.maximumBodyBytes
-            return .respond(.failure(error), isLast: isEndUnknown)
+            step = .respond(.failure(error))
         }
+        if case .receiveBody = step { return step }
+        // The response precedes the body. If the sender may hold the body back, or if it is too large to be discarded, the start of the
+        // next request is unknown, so the connection ends.
+        if head.expectsContinue || (head.contentLength ?? 0) > loop.server.maximumBodyBytes { keepsAlive = false }
+        return step
     }
 
     private mutating func decide(
@@ -131,7 +136,7 @@ extension RequestExchange {
             self.language = language
             label = language.label
             self.isGzip = isGzip
-            try access.admit(head, in: language, from: peer, in: loop)
+            try access.admit(head, mayHaveKeyInBody: language.mayHaveKeyInBody, from: peer, in: loop)
             guard reserve(bodyOf: head.contentLength ?? 0, in: loop) else { throw .overloaded }
             return .receiveBody(expectsContinue: head.expectsContinue)
         case .settings(let settings):
@@ -169,7 +174,7 @@ extension RequestExchange {
     }
 
     /// The response with the plan's schema.
-    mutating func response(with outcome: PlanOutcome, in loop: LoopResources) -> Response {
+    package mutating func response(with outcome: PlanOutcome, in loop: LoopResources) -> Response {
         guard let document = try? outcome.get() else { return .failure(.planTooLarge) }
         var fields: HTTPHeaders = ["etag": document.tag, "cache-control": "private, no-cache"]
         if access.fields.isEmpty { fields.add(name: "vary", value: "origin") }
@@ -189,22 +194,22 @@ extension RequestExchange {
 extension RequestExchange {
     /// Keeps a piece of the body; `total` is the size of all pieces.
     ///
-    /// - Returns: False if there is no memory for it.
-    mutating func keep(_ piece: ByteBuffer, total: Int, in loop: LoopResources) -> Bool {
-        guard reserve(bodyOf: total, in: loop) else { return false }
+    /// - Returns: `nil`, or the response if there is no memory for it.
+    package mutating func keep(_ piece: ByteBuffer, total: Int, in loop: LoopResources) -> Step? {
+        guard reserve(bodyOf: total, in: loop) else { return .respond(.failure(.overloaded)) }
         guard let kept = body?.readableBytes else {
             body = piece
-            return true
+            return nil
         }
         if let contentLength, contentLength > kept {
             body?.reserveCapacity(minimumWritableBytes: contentLength - kept)
         }
         body?.writeImmutableBuffer(piece)
-        return true
+        return nil
     }
 
     /// Begins to inflate and check the body, which is complete.
-    mutating func check(in loop: LoopResources, from peer: Peer) -> Step {
+    package mutating func check(in loop: LoopResources, from peer: Peer) -> Step {
         let work = BodyWork(
             body ?? ByteBuffer(),
             in: language,
@@ -222,8 +227,8 @@ extension RequestExchange {
         return takeTurn(fromAllowance: true, in: loop, from: peer)
     }
 
-    /// Inflates and checks the next part of the body.
-    mutating func takeTurn(fromAllowance: Bool, in loop: LoopResources, from peer: Peer) -> Step {
+    /// Inflates and checks the next part of the body, after `Step.waitForTurn`.
+    package mutating func takeTurn(fromAllowance: Bool, in loop: LoopResources, from peer: Peer) -> Step {
         guard var work = work.take() else { preconditionFailure("a request without a body takes no turn") }
         do {
             var step = try loop.advance(&work, of: sender, fromAllowance: fromAllowance)
@@ -349,7 +354,7 @@ extension RequestExchange {
     }
 
     /// Settles the pipeline's decision about the batch, even if the sender is gone and gets no response.
-    mutating func settle(_ outcome: Submission.Outcome, in loop: LoopResources) {
+    package mutating func settle(_ outcome: Submission.Outcome, in loop: LoopResources) {
         switch outcome {
         case .success: verdict?.keepRejections(in: loop.server.pipeline)
         // Nothing was accepted, so the sender will repeat the request; the rejected events are stored then, once.
@@ -361,7 +366,7 @@ extension RequestExchange {
     /// The response after the pipeline's decision.
     ///
     /// `missedCommit` says whether the batch was withdrawn because its commit did not begin in time.
-    func response(to outcome: Submission.Outcome, missedCommit: Bool, in loop: LoopResources) -> Response {
+    package func response(to outcome: Submission.Outcome, missedCommit: Bool, in loop: LoopResources) -> Response {
         switch outcome {
         case .success(let acknowledgement):
             let isNamed = loop.server.namesAcknowledgement
@@ -379,7 +384,7 @@ extension RequestExchange {
     }
 
     /// Returns what remains to be done when the pipeline decides, and hands over the memory; the connection no longer waits.
-    mutating func takeRemainder(in loop: LoopResources) -> Submission.Remainder {
+    package mutating func takeRemainder(in loop: LoopResources) -> Submission.Remainder {
         Submission.Remainder(
             verdict: verdict.take(),
             limiter: access.grant?.limiter,
@@ -391,7 +396,7 @@ extension RequestExchange {
     }
 
     /// Releases the memory, because the sender is gone; the pipeline's decision may still follow.
-    mutating func abandon() {
+    package mutating func abandon() {
         body = nil
         work = nil
         memory.shrink(to: 0)
@@ -402,7 +407,7 @@ extension RequestExchange {
 
 extension RequestExchange {
     /// Encodes the response to the request.
-    func encode(
+    package func encode(
         _ response: Response,
         isLast: Bool,
         for version: ConnectionVersion,
@@ -435,7 +440,7 @@ extension RequestExchange {
     /// Ends the exchange.
     ///
     /// - Returns: The memory that a long response keeps until it is sent, because the sender may not read it.
-    mutating func end(with response: EncodedAnswer) -> Reservation {
+    package mutating func end(with response: EncodedAnswer) -> Reservation {
         memory.shrink(to: response.byteCount > MemoryBudget.freeAnswerBytes ? response.byteCount : 0)
         let kept = memory.take()
         self = RequestExchange()

@@ -1,24 +1,26 @@
-import EventValidation
-import NIOHTTP1
+package import EventValidation
+package import NIOHTTP1
 
 /// What the sender of a request may do, by its key and by the web page that it sends from.
-struct SenderAccess {
+package struct SenderAccess {
     /// The web page that sends, if a browser says so.
-    private(set) var origin: String?
+    package private(set) var origin: String?
     /// Header fields that let the web page read the response, whatever it is; empty for a page that may not send with any key.
-    private(set) var fields: HTTPHeaders = [:]
+    package private(set) var fields: HTTPHeaders = [:]
     /// What the sender's key allows; `nil` if anyone may send, and as long as the key is unknown.
-    private(set) var grant: KeyGrant?
+    package private(set) var grant: KeyGrant?
     /// The sender's key, once it is judged to be valid.
-    private(set) var key: [UInt8]?
+    package private(set) var key: [UInt8]?
     /// Whether the key is expected in the body.
-    private(set) var isKeyInBody = false
+    package private(set) var isKeyInBody = false
     /// The address whose limits apply to the request; `nil` if it is unknown.
-    private(set) var address: NetworkRange.Address?
+    package private(set) var address: NetworkRange.Address?
 
-    init() {}
+    /// Creates the access of a sender that has not sent a header.
+    package init() {}
 
-    init(_ head: RequestHead, from peer: Peer, in loop: LoopResources) {
+    /// Creates the access of a sender whose key is not judged yet.
+    package init(_ head: RequestHead, from peer: Peer, in loop: LoopResources) {
         origin = head.origin
         address = peer.sender(of: head)
         guard let origin, origin.utf8.count <= AnswerEncoder.maximumOriginBytes else { return }
@@ -29,7 +31,7 @@ struct SenderAccess {
     }
 
     /// With whom the sender shares the time of the event loop.
-    var sender: LoopResources.Sender {
+    package var sender: LoopResources.Sender {
         if let grant { return .key(ObjectIdentifier(grant)) }
         guard isKeyInBody, let address else { return .anyone }
         return .address(address)
@@ -38,22 +40,24 @@ struct SenderAccess {
     /// What the sender may do, for the check of its body.
     var bodyAccess: BodyWork.Access { BodyWork.Access(allowedEvents: grant?.events, key: key) }
 
-    /// Decides by the header whether the events in the body are admitted; if the key may be in the body, `admit(key:)` decides later.
-    mutating func admit(
+    /// Decides by the header whether the events in the body are admitted.
+    ///
+    /// With `mayHaveKeyInBody`, a header without a key is admitted, and `admit(key:)` decides later.
+    package mutating func admit(
         _ head: RequestHead,
-        in language: BodyLanguage,
+        mayHaveKeyInBody: Bool,
         from peer: Peer,
         in loop: LoopResources
     ) throws(Failure) {
         try admitOrigin()
         guard let ring = loop.keys.ring else { return }
         if let key = head.key { return try admit(key, in: ring, from: peer, in: loop) }
-        guard case .dialect(let dialect) = language, dialect.mayHaveKeyInBody else { throw .unauthorized }
+        guard mayHaveKeyInBody else { throw .unauthorized }
         isKeyInBody = true
     }
 
     /// Decides by the key in the body; `nil` if it contains none.
-    mutating func admit(key: [UInt8]?, from peer: Peer, in loop: LoopResources) throws(Failure) {
+    package mutating func admit(key: [UInt8]?, from peer: Peer, in loop: LoopResources) throws(Failure) {
         guard let ring = loop.keys.ring else { return }
         guard let key else { throw .unauthorized }
         try admit(key, in: ring, from: peer, in: loop)
@@ -62,7 +66,7 @@ struct SenderAccess {
     /// Decides whether a key may be used to read; this does not count against its limits.
     ///
     /// - Returns: The events that the key may send; `nil` for all.
-    func admitReader(with key: [UInt8]?, in loop: LoopResources) throws(Failure) -> EventSet? {
+    package func admitReader(with key: [UInt8]?, in loop: LoopResources) throws(Failure) -> EventSet? {
         try admitOrigin()
         guard let ring = loop.keys.ring else { return nil }
         guard let key else { throw .unauthorized }
@@ -70,7 +74,7 @@ struct SenderAccess {
     }
 
     /// The response to a CORS preflight request, which has no key.
-    mutating func preflight(_ head: RequestHead) throws(Failure) -> Answer {
+    package mutating func preflight(_ head: RequestHead) throws(Failure) -> Answer {
         guard origin != nil else { throw .forbiddenOrigin }
         try admitOrigin()
         fields.replaceOrAdd(name: "vary", value: "origin, access-control-request-headers")

@@ -1,4 +1,4 @@
-import EventPipeline
+package import EventPipeline
 import EventValidation
 import NIOCore
 import Synchronization
@@ -6,8 +6,9 @@ import Synchronization
 /// Returns the pipeline's decision about a batch to its connection, at once or later, from any thread.
 ///
 /// A connection waits for one batch at a time, so it reuses one submission until it leaves one behind.
-final class Submission: Sendable {
-    typealias Outcome = Result<Pipeline.Acknowledgement, TrackError>
+package final class Submission: Sendable {
+    /// The pipeline's decision about a batch.
+    package typealias Outcome = Result<Pipeline.Acknowledgement, TrackError>
 
     private enum State: ~Copyable {
         /// The pipeline has no batch. Can transition to: submitting, when a batch is handed over.
@@ -39,7 +40,7 @@ final class Submission: Sendable {
     }
 
     /// What remains to be done when a batch is decided after its connection stopped waiting.
-    struct Remainder: ~Copyable, Sendable {
+    package struct Remainder: ~Copyable, Sendable {
         /// The rejected events of the same body, which are stored if the rest is accepted.
         let verdict: Verdict?
         /// The limits of the key, against which this number of events and bytes was counted.
@@ -50,7 +51,8 @@ final class Submission: Sendable {
         let memory: Reservation
         let server: IngestContext
 
-        fileprivate func settle(_ outcome: Outcome) {
+        /// Stores the rejected events if the batch was accepted, and otherwise takes back what was counted.
+        package func settle(_ outcome: Outcome) {
             switch outcome {
             case .success: verdict?.keepRejections(in: server.pipeline)
             case .failure(let error): limiter?.giveBack(countedEvents, countedBytes, in: server, after: error)

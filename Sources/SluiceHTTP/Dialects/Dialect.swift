@@ -16,6 +16,9 @@ enum BodyLanguage {
         }
     }
 
+    /// Whether the key may be in the body.
+    var mayHaveKeyInBody: Bool { if case .dialect(let dialect) = self { dialect.mayHaveKeyInBody } else { false } }
+
     /// The response for a failed request; nothing of it was stored.
     func answer(to failure: Failure) -> Answer {
         switch self {

@@ -2,16 +2,18 @@
 ///
 /// A stream takes as much memory as a connection, and its requests also decide about its connection. It belongs to the connection's
 /// event loop.
-final class ConnectionKey {
+package final class ConnectionKey {
     private let limit: Int
     /// The connection that a stream belongs to.
     private let connection: ConnectionKey?
     private var limiter: KeyLimiter?
 
+    /// Creates the key of a connection or a stream, which counts for none yet.
+    ///
     /// - Parameters:
     ///   - limit: The maximum number of connections and streams of a key at one time.
     ///   - connection: The connection that a stream belongs to; `nil` for a connection.
-    init(limit: Int, within connection: ConnectionKey? = nil) {
+    package init(limit: Int, within connection: ConnectionKey? = nil) {
         self.limit = limit
         self.connection = connection
     }

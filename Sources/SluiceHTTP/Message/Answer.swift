@@ -1,13 +1,13 @@
-import NIOHTTP1
+package import NIOHTTP1
 
 /// A response, before it is encoded for the connection's version of HTTP.
-struct Answer {
+package struct Answer {
     /// The status line's code and phrase.
-    let status: StaticString
+    package let status: StaticString
     /// The header fields besides those that describe the body and the connection; their names are in lower case.
-    var fields: HTTPHeaders = [:]
+    package var fields: HTTPHeaders = [:]
     /// The media type of the body.
     var contentType: StaticString = "application/json"
     /// The body; `nil` if the status allows none.
-    let body: [UInt8]?
+    package let body: [UInt8]?
 }

@@ -1,12 +1,12 @@
 import EventModel
-import NIOCore
-import NIOHPACK
+package import NIOCore
+package import NIOHPACK
 import NIOHTTP1
 import NIOHTTP2
 import PortDefinitions
 
 /// A response as it is written to a channel.
-enum EncodedAnswer: Sendable {
+package enum EncodedAnswer: Sendable {
     /// HTTP/1.1: the header and the body in one buffer.
     case bytes(ByteBuffer)
     /// HTTP/2: the content of a `HEADERS` frame, and of the `DATA` frames that follow, if there is a body.

@@ -1,9 +1,9 @@
 import EventModel
 import EventValidation
-import NIOHTTP1
+package import NIOHTTP1
 
 /// The parts of a request's header that matter to the server.
-struct RequestHead {
+package struct RequestHead {
     /// How to handle a request.
     enum Disposition {
         /// Receive its body, and the events in it.
@@ -66,7 +66,7 @@ struct RequestHead {
     private var contentEncodingCount = 0
 
     /// Reads a header that the decoder accepted.
-    init(_ head: HTTPRequestHead) {
+    package init(_ head: HTTPRequestHead) {
         uri = head.uri
         route = Route(uri: uri)
         method = head.method

@@ -1,7 +1,7 @@
 import EventModel
-import EventSchema
+package import EventSchema
 import EventValidation
-import Logging
+package import Logging
 import NIOPosix
 import Synchronization
 
@@ -9,11 +9,11 @@ import Synchronization
 /// be held up, and keeps them.
 ///
 /// They are those of one plan; another plan has other documents.
-final class PlanDocuments: Sendable {
+package final class PlanDocuments: Sendable {
     /// Takes a document that was rendered, on the thread that rendered it.
     typealias Waiter = @Sendable (PlanOutcome) -> Void
     /// Renders a plan, or a part of one.
-    typealias Render = @Sendable (TrackingPlan) -> String
+    package typealias Render = @Sendable (TrackingPlan) -> String
 
     private let plan: TrackingPlan
     private let maximumBytes: Int
@@ -23,7 +23,8 @@ final class PlanDocuments: Sendable {
     private let clock = RelativeClock(ContinuousClock())
     private let tooLarge = Mutex(FailureEpisode())
 
-    init(plan: TrackingPlan, maximumBytes: Int, logger: Logger, render: @escaping Render) {
+    /// Creates the documents of a plan, of which none is rendered yet; `render` must be safe to call on any thread.
+    package init(plan: TrackingPlan, maximumBytes: Int, logger: Logger, render: @escaping Render) {
         self.plan = plan
         self.maximumBytes = maximumBytes
         self.logger = logger

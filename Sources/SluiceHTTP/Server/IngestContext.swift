@@ -1,9 +1,9 @@
 import EventModel
-import EventPipeline
+package import EventPipeline
 import NIOCore
 
 /// State that all connections share.
-struct IngestContext: Sendable {
+package struct IngestContext: Sendable {
     /// The timeouts in NIO's unit.
     struct Timeouts: Sendable {
         let head: TimeAmount
@@ -31,9 +31,9 @@ struct IngestContext: Sendable {
     let recordsClientAddress: Bool
     let recordsTraceparent: Bool
     let proxies: [NetworkRange]
-    let budget: MemoryBudget
+    package let budget: MemoryBudget
     /// The part of `budget` that responses with the plan's schema may take, so that senders who do not read them leave the rest.
-    let planBudget: MemoryBudget
+    package let planBudget: MemoryBudget
     let connections: LiveConnections
     let keys: WriteKeys
     let journalShares: JournalShares
@@ -44,7 +44,8 @@ struct IngestContext: Sendable {
     /// Whether answers say if the accepted events are stored or delivered.
     let namesAcknowledgement: Bool
 
-    init(
+    /// Creates the state of an endpoint; `connectionLimit` is the maximum number of its connections.
+    package init(
         configuration: IngestConfiguration,
         connectionLimit: Int,
         keys: WriteKeys,
@@ -77,7 +78,10 @@ struct IngestContext: Sendable {
         proxies = configuration.proxies
         budget = MemoryBudget(limit: configuration.maximumBufferedBytes)
         planBudget = MemoryBudget(
-            limit: max(configuration.maximumBufferedBytes / 4, configuration.maximumPlanBytes),
+            limit: max(
+                configuration.maximumBufferedBytes / 4,
+                configuration.maximumPlanBytes + AnswerEncoder.maximumHeaderBytes
+            ),
             within: budget
         )
         connections = LiveConnections(

@@ -1,13 +1,13 @@
-import EventModel
-import EventValidation
-import NIOCore
+package import EventModel
+package import EventValidation
+package import NIOCore
 
 /// State that all connections of one event loop share, and that belongs to this loop alone.
 ///
 /// It also divides the loop's time: bodies are inflated and checked in turns, and between two turns the loop handles the input
 /// of other connections. A small body gets its first turn when it arrives, while the allowance for small bodies lasts. Bodies
 /// that are not finished then, and all large bodies, wait in a queue.
-final class LoopResources {
+package final class LoopResources {
     /// The budget of one turn: a few milliseconds, even if all events are invalid.
     static let turn = CheckBudget(bytes: 256 << 10, rejections: 256)
     /// How long an idle loop waits between two turns.
@@ -18,7 +18,7 @@ final class LoopResources {
     private static let measuredBytes = 16 << 10
 
     /// Those who share the time of the loop equally.
-    enum Sender: TurnSender {
+    package enum Sender: TurnSender {
         /// All who need no key, or whose address and key are unknown.
         case anyone
         /// The senders of an address whose keys are in their bodies, and are not known yet.
@@ -27,7 +27,7 @@ final class LoopResources {
         case key(ObjectIdentifier)
 
         /// One body of an address, to bound memory: a hostile sender may have many addresses.
-        var maximumInProgress: Int {
+        package var maximumInProgress: Int {
             switch self {
             case .address: 1
             case .anyone, .key: 4
@@ -67,7 +67,8 @@ final class LoopResources {
     private var allowance = LoopResources.turn
     private var isTickScheduled = false
 
-    init(
+    /// Creates the resources of an event loop; `plan` has the documents of `GET /v1/plan`, `nil` if they are not served.
+    package init(
         catalog: EventCatalog,
         plan: PlanDocuments?,
         configuration: IngestConfiguration,

@@ -22,7 +22,7 @@ enum ImportRule {
         "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/PlanTools/Exports/HTML/",
         "Sources/SluiceClient/", "Sources/SluiceCommand/", "Sources/SluiceHTTP/Keys/", "Sources/SluiceHTTP/TLS/",
         "Sources/SluicePostgres/Migration/", "Sources/SluiceReplay/", "Sources/SluiceSettings/File/",
-        "Sources/event-codegen/",
+        "Sources/SluiceWebhook/Request/", "Sources/event-codegen/",
     ]
 
     static func findings(in file: TextFile, manifest: Manifest) -> [Finding] {

@@ -256,16 +256,14 @@ struct GroupSimulation {
 
     private mutating func read(_ member: Int) {
         var budget = members[member].state.readingBudget
-        var actions: [State.Action] = []
         for number in members[member].state.readingOrder {
             let consumer = members[member].consumer
             let source = PartitionSource<Record>(
                 seek: { consumer.seek(number, to: $0) },
                 next: { consumer.next(number) }
             )
-            _ = members[member].state.read(number, from: source, budget: &budget, &actions, now: now)
+            carryOut(members[member].state.read(number, from: source, budget: &budget, now: now).actions, member)
         }
-        carryOut(actions, member)
     }
 
     private mutating func carryOut(_ actions: [State.Action], _ member: Int) {

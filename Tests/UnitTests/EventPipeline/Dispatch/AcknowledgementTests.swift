@@ -150,7 +150,7 @@ struct AcknowledgementTests {
         harness.commitNext()
         #expect(harness.withdraw(admission) == .committing)
         #expect(harness.result(of: 1) == nil)
-        harness.act { state, actions in actions = state.cancel(now: .zero) }
+        harness.act { state, actions in state.cancel(now: .zero, actions: &actions) }
         // The deliveries are cancelled, the workers left behind, and the journal is closed.
         for hour in 1...3 {
             harness.act { state, actions in

@@ -61,7 +61,11 @@ extension DispatchSimulation {
         let number = UInt64(flushes)
         let outcomes = outcomes
         act { state, actions in
-            actions = state.flush(number: number) { outcomes.endedFlushes.withLock { $0 += 1 } }
+            state.flush(
+                number: number,
+                completion: { outcomes.endedFlushes.withLock { $0 += 1 } },
+                actions: &actions
+            )
         }
     }
 
@@ -87,7 +91,7 @@ extension DispatchSimulation {
         case .wait: workers[queue] = .parked
         case .end:
             workers[queue] = .ended
-            act { state, actions in actions = state.workerEnded(queue) }
+            act { state, actions in state.workerEnded(queue, actions: &actions) }
         }
     }
 
@@ -137,7 +141,7 @@ extension DispatchSimulation {
         let due = timers.filter { $0.time <= now }
         timers.removeAll { $0.time <= now }
         for timer in due {
-            act { state, actions in actions = state.timerFired(of: timer.queue, at: timer.time) }
+            act { state, actions in state.timerFired(of: timer.queue, at: timer.time, actions: &actions) }
         }
     }
 

@@ -59,7 +59,7 @@ struct DispatchSimulationTests {
 extension DispatchSimulation {
     mutating func shutDown() {
         let now = now
-        act { state, actions in actions = state.shutDown(now: now) }
+        act { state, actions in state.shutDown(now: now, actions: &actions) }
     }
 
     mutating func supervisorStep() -> SupervisorStep {

@@ -5,7 +5,7 @@ import SluiceTesting
 import Synchronization
 import TrackerKit
 
-/// Drives a `DispatchState` by hand, with time as a number, and collects what became of each submission.
+/// Drives a `DispatchState` by hand, with time as a number, and collects the results of the submissions.
 final class DispatchStateHarness {
     static let catalog = EventCatalog.scripted([
         "A": ["alpha"], "B": ["beta"], "AB": ["alpha", "beta"], "None": ["nobody"],
@@ -21,7 +21,7 @@ final class DispatchStateHarness {
     private let results = Results()
     private var nextEvent = 0
     private var nextSequence: UInt64 = 0
-    /// What the last call asked for.
+    /// The actions of the last decision.
     private(set) var actions = DispatchActions()
 
     init(_ configuration: Pipeline.Configuration, hasJournal: Bool = false, checkpointing: QueueSet = []) {
@@ -34,7 +34,7 @@ final class DispatchStateHarness {
         )
     }
 
-    /// Submits so many events of one name; returns what became of it at once.
+    /// Submits a number of events with one name; returns the decision.
     @discardableResult
     func submit(_ count: Int, _ name: String, number: Int = -1) -> DispatchState.Admission {
         let events = (0..<count).map { ScriptedEvent(name, number: nextEvent + $0) }
@@ -58,7 +58,7 @@ final class DispatchStateHarness {
         }
     }
 
-    /// Offers so many events of one name, which may not wait.
+    /// Submits a number of events with one name, which may not wait.
     func offer(_ count: Int, _ name: String) -> DispatchState.Admission {
         let events = (0..<count).map { ScriptedEvent(name, number: nextEvent + $0) }
         nextEvent += count
@@ -69,13 +69,13 @@ final class DispatchStateHarness {
         }
     }
 
-    /// Begins the commit of the oldest of the batches that are on their way to the journal, and of no other.
+    /// Begins the commit of the oldest batch in the commit queue, and of no other.
     func beginCommit() {
         let now = now
-        _ = act { state, _ in state.beginCommit(maximumBytes: 0, now: now) }
+        _ = act { state, _ in state.nextCommitterStep(maximumBytes: 0, now: now) }
     }
 
-    /// Ends the commit under way.
+    /// Ends the commit that is being written.
     func endCommit(_ error: JournalError? = nil) {
         let now = now
         let outcome = error.map { Result<UInt64, JournalError>.failure($0) } ?? .success(nextSequence)
@@ -86,22 +86,27 @@ final class DispatchStateHarness {
         if error == nil { nextSequence += ended.reduce(0) { $0 + UInt64($1.batch.count) } }
     }
 
-    /// Commits the oldest of the batches that are on their way to the journal.
+    /// Commits the oldest batch in the commit queue.
     func commitNext() {
         beginCommit()
         endCommit()
     }
 
-    /// Turns the oldest of them down.
+    /// Fails the commit of the oldest batch in the commit queue.
     func failNext(_ code: JournalError.Code = .tooLarge) {
         beginCommit()
         endCommit(JournalError(code, "scripted"))
     }
 
-    /// Begins a flush; tells whether it is over.
+    /// Begins a flush; the result says whether it is over.
     func flush(number: UInt64) -> () -> Bool {
         let flag = Flag()
-        act { state, actions in actions = state.flush(number: number) { flag.isRaised.store(true, ordering: .relaxed) }
+        act { state, actions in
+            state.flush(
+                number: number,
+                completion: { flag.isRaised.store(true, ordering: .relaxed) },
+                actions: &actions
+            )
         }
         return { flag.isRaised.load(ordering: .relaxed) }
     }
@@ -123,7 +128,7 @@ final class DispatchStateHarness {
         return act { state, actions in state.withdraw(number: number, now: { now }, actions: &actions) }
     }
 
-    /// What became of a submission that waited; `nil` while it waits.
+    /// The result of a submission that waited; `nil` while it waits.
     func result(of number: Int) -> Result<Pipeline.Acknowledgement, TrackError>? {
         results.byNumber.withLock { $0[number] }
     }
@@ -154,7 +159,7 @@ final class DispatchStateHarness {
         }
     }
 
-    /// Settles a delivery; delivers all of it unless told.
+    /// Settles a delivery; by default, all of it is delivered.
     @discardableResult
     func settle(
         _ queue: TrackerIndex,

@@ -81,7 +81,7 @@ struct JournalAdmissionTests {
         harness.start()
         #expect(harness.offer(1, "A").isCommitting)
         let isOver = harness.flush(number: 1)
-        harness.act { state, actions in actions = state.abandonFlush(number: 1) }
+        harness.act { state, actions in state.abandonFlush(number: 1, actions: &actions) }
         #expect(isOver())
         harness.commitNext()
         #expect(harness.actions.flushed.isEmpty)

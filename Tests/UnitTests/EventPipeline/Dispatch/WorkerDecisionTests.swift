@@ -263,7 +263,7 @@ struct WorkerDecisionTests {
         harness.submit(1, "A")
         #expect(harness.step(alpha).timer == .milliseconds(100))
         harness.now = .milliseconds(99)
-        harness.act { state, actions in actions = state.timerFired(of: alpha, at: .milliseconds(100)) }
+        harness.act { state, actions in state.timerFired(of: alpha, at: .milliseconds(100), actions: &actions) }
         #expect(harness.actions.wakes.contains(alpha))
         #expect(harness.step(alpha).timer == .milliseconds(100))
     }

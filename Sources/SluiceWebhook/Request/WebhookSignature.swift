@@ -1,0 +1,39 @@
+import Hashing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The identity and the signatures of a request, as the
+/// [Standard Webhooks specification](https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md) has them.
+struct WebhookSignature {
+    /// A secret that signs: `whsec_` and its bytes in base64.
+    struct Secret: Sendable {
+        let bytes: [UInt8]
+
+        /// Reads a line of the file; `nil` if it is not base64, or not of 24 to 64 bytes, which the specification asks for.
+        init?(_ line: some StringProtocol) {
+            let text = line.hasPrefix("whsec_") ? String(line.dropFirst(6)) : String(line)
+            guard let data = Data(base64Encoded: text), (24...64).contains(data.count) else { return nil }
+            bytes = Array(data)
+        }
+    }
+
+    /// The request's identity: the same for the same events in the same form, whenever they are sent.
+    static func identity(of body: [UInt8]) -> String {
+        "msg_" + SHA256Digest(of: body).hexadecimal.prefix(32)
+    }
+
+    /// The value of `webhook-signature`: `v1,` and the code in base64 for each secret, separated by spaces.
+    ///
+    /// The body is signed as it is without compression, because most servers hand it to their programs like that.
+    static func value(id: String, timestamp: Int64, body: [UInt8], secrets: [Secret]) -> String {
+        let signed = Array("\(id).\(timestamp).".utf8) + body
+        return secrets.map { secret in
+            let code = signed.withUnsafeBytes { HMACSHA256(of: $0, key: secret.bytes) }
+            return "v1," + Data(code.bytes).base64EncodedString()
+        }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,349 @@
+import EventModel
+import EventValidation
+import Foundation
+import ServerTestSupport
+import SluiceTesting
+import SluiceWebhook
+import TestSupport
+import Testing
+import TrackerKit
+
+@Suite("A webhook", .timeLimit(.minutes(5)))
+struct WebhookTrackerTests {
+    private static let catalog = EventCatalog.scripted(["Song Played": ["webhook"]])
+
+    private static func delivery(_ count: Int, from first: Int = 0, user: ((Int) -> String)? = nil) -> Delivery {
+        let events = (first..<first + count).map { number in
+            var event = ScriptedEvent("Song Played", number: number, payload: #"{"number":\#(number)}"#)
+            event.userID = user?(number)
+            return event
+        }
+        return Delivery([EventSlice(EventBatch.scripted(catalog: catalog, events: events))])
+    }
+
+    private static func tracker(
+        of receiver: WebhookReceiver,
+        clock: some Clock<Duration> = ContinuousClock(),
+        _ change: (inout WebhookConfiguration) -> Void = { _ in }
+    ) -> WebhookTracker {
+        var configuration = WebhookConfiguration(url: "\(receiver.url)/events?kind=all")
+        change(&configuration)
+        return WebhookTracker(configuration, clock: clock) { Timestamp(microseconds: 1_700_000_000_000_000) }
+    }
+
+    /// The numbers of the events in a request with one in each line.
+    private static func numbers(_ requests: [WebhookReceiver.Request]) -> [Int] {
+        requests.flatMap { $0.body.matches(of: /"number":(\d+)/).compactMap { Int($0.1) } }
+    }
+
+    @Test(
+        "sends the events in each form",
+        arguments: WebhookConfiguration.Format.allCases,
+        HTTPReceiver.Compression.allCases
+    )
+    func forms(format: WebhookConfiguration.Format, compression: HTTPReceiver.Compression) async throws {
+        let receiver = try await WebhookReceiver()
+        let tracker = Self.tracker(of: receiver) {
+            $0.format = format
+            $0.method = .put
+            $0.source = "shop \"1\""
+            $0.receiver.compression = compression
+            $0.receiver.headers = ["X-Team: a: b"]
+        }
+        try await tracker.start(for: Self.catalog)
+        let delivery = Self.delivery(2)
+        let lines = delivery.map(\.json)
+        let outcome = await tracker.deliver(delivery)
+        #expect(outcome.retry?.reason.debugDescription == nil)
+        #expect(outcome.refusals.isEmpty)
+        await tracker.stop()
+        let requests = try receiver.requests
+        let event = { (line: String, number: Int) in
+            #"{"specversion":"1.0","id":"00000000-0000-0000-0000-00000000000\#(number)","source":"shop \"1\"","type":"Song Played","#
+                + #""time":"2023-11-14T22:13:20Z","datacontenttype":"application/json","data":\#(line)}"#
+        }
+        let expected: (bodies: [String], type: String) =
+            switch format {
+            case .ndjson: (["\(lines[0])\n\(lines[1])\n"], "application/x-ndjson")
+            case .json: (["[\(lines[0]),\(lines[1])]"], "application/json")
+            case .single: (lines, "application/json")
+            case .cloudevents:
+                (["[\(event(lines[0], 0)),\(event(lines[1], 1))]"], "application/cloudevents-batch+json")
+            }
+        #expect(requests.map(\.body) == expected.bodies)
+        for request in requests {
+            #expect(request.method == "PUT")
+            #expect(request.path == "/events?kind=all")
+            #expect(request.headers["content-type"] == expected.type)
+            #expect(request.headers["content-encoding"] == (compression == .gzip ? "gzip" : nil))
+            #expect(request.headers["x-team"] == "a: b")
+            #expect(request.headers["webhook-timestamp"] == "1700000000")
+            #expect(request.headers["webhook-id"]?.wholeMatch(of: /msg_[0-9a-f]{32}/) != nil)
+            #expect(request.headers["webhook-signature"] == nil)
+            #expect(request.headers["authorization"] == nil)
+        }
+    }
+
+    @Test("a repetition has the same webhook-id, and other events have another")
+    func identity() async throws {
+        let receiver = try await WebhookReceiver()
+        try receiver.setMode("once 503")
+        let tracker = Self.tracker(of: receiver) { $0.receiver.compression = .gzip }
+        try await tracker.start(for: Self.catalog)
+        #expect(await tracker.deliver(Self.delivery(3)).retry?.reason.code == .unavailable)
+        #expect(await tracker.deliver(Self.delivery(3)).retry == nil)
+        #expect(await tracker.deliver(Self.delivery(3, from: 1)).retry == nil)
+        await tracker.stop()
+        let ids = try receiver.requests.map { $0.headers["webhook-id"] }
+        try #require(ids.count == 3)
+        #expect(ids[0] == ids[1] && ids[1] != ids[2])
+    }
+
+    @Test("credentials come from files, which are read for each delivery")
+    func credentials() async throws {
+        let receiver = try await WebhookReceiver()
+        let folder = try TestFolder()
+        let token = try folder.write("one\n", to: "token")
+        let login = try folder.write("user:pass:word", to: "login")
+        let bearer = Self.tracker(of: receiver) { $0.receiver.bearerTokenFile = token }
+        let basic = Self.tracker(of: receiver) { $0.receiver.basicAuthFile = login }
+        let other = Self.tracker(of: receiver) {
+            $0.receiver.headerFiles = ["Authorization=\(token)", "X-Key=\(login)"]
+        }
+        for tracker in [bearer, basic, other] { try await tracker.start(for: Self.catalog) }
+        try folder.write("two\r\n", to: "token")
+        for tracker in [bearer, basic, other] {
+            #expect(await tracker.deliver(Self.delivery(1)).retry == nil)
+        }
+        try folder.write("a\nb", to: "token")
+        let malformed = await bearer.deliver(Self.delivery(1)).retry?.reason
+        #expect(malformed?.code == .notPrepared)
+        try FileManager.default.removeItem(atPath: token)
+        let missing = await bearer.deliver(Self.delivery(1)).retry?.reason
+        #expect(missing?.code == .notPrepared && missing?.message.contains(token) == true)
+        await #expect(throws: TrackerError.self) { try await other.start(for: Self.catalog) }
+        for tracker in [bearer, basic, other] { await tracker.stop() }
+        let headers = try receiver.requests.map(\.headers)
+        #expect(headers.map { $0["authorization"] } == ["Bearer two", "Basic dXNlcjpwYXNzOndvcmQ=", "two"])
+        #expect(headers.map { $0["x-key"] } == [nil, nil, "user:pass:word"])
+    }
+
+    @Test(
+        "a signing key that is not one of Standard Webhooks is reported",
+        arguments: ["", "whsec_", "whsec_YWJj", "x y"]
+    )
+    func signingKey(text: String) async throws {
+        let receiver = try await WebhookReceiver()
+        let file = try TestFolder()
+        let key = try file.write(text, to: "key")
+        let tracker = Self.tracker(of: receiver) { $0.signingKeyFile = key }
+        await #expect(throws: TrackerError.self) { try await tracker.start(for: Self.catalog) }
+        await tracker.stop()
+    }
+
+    @Test("events that the receiver refuses are refused with its words, and only these", arguments: [400, 409, 422])
+    func refusals(status: Int) async throws {
+        let receiver = try await WebhookReceiver()
+        try receiver.setMode("refuse \(status) \"number\":17}")
+        let tracker = Self.tracker(of: receiver)
+        try await tracker.start(for: Self.catalog)
+        let outcome = await tracker.deliver(Self.delivery(40))
+        await tracker.stop()
+        #expect(outcome.retry == nil)
+        #expect(outcome.refusals == [.init(position: 17, reason: #"status \#(status): the event has "number":17}"#)])
+        #expect(Self.numbers(try receiver.requests) == (0..<40).filter { $0 != 17 })
+    }
+
+    @Test("requests that are too large become smaller, and stay so")
+    func tooLarge() async throws {
+        let receiver = try await WebhookReceiver()
+        let bytes = Self.delivery(100).byteCount
+        try receiver.setMode("limit \(bytes / 10)")
+        let tracker = Self.tracker(of: receiver)
+        try await tracker.start(for: Self.catalog)
+        #expect(await tracker.deliver(Self.delivery(100)).retry == nil)
+        #expect(Self.numbers(try receiver.requests) == Array(0..<100))
+        let first = try receiver.requests.count
+        #expect(await tracker.deliver(Self.delivery(100)).retry == nil)
+        await tracker.stop()
+        let second = try receiver.requests.dropFirst(first)
+        #expect(Self.numbers(Array(second)) == Array(0..<100))
+        #expect(second.allSatisfy { $0.body.utf8.count <= bytes / 10 })
+    }
+
+    @Test("with more than one request at a time, the events of each user are in order, and none is missing")
+    func concurrency() async throws {
+        let receiver = try await WebhookReceiver()
+        let tracker = Self.tracker(of: receiver) {
+            $0.receiver.concurrency = 4
+            $0.format = .single
+        }
+        try await tracker.start(for: Self.catalog)
+        #expect(await tracker.deliver(Self.delivery(200) { "user-\($0 % 7)" }).retry == nil)
+        await tracker.stop()
+        let numbers = Self.numbers(try receiver.requests)
+        #expect(numbers.sorted() == Array(0..<200))
+        for user in 0..<7 {
+            let own = numbers.filter { $0 % 7 == user }
+            #expect(own == own.sorted())
+        }
+    }
+
+    @Test("a failure of one of several requests retries only its events")
+    func partialFailure() async throws {
+        let receiver = try await WebhookReceiver()
+        try receiver.setMode("refuse 503 \"number\":17}")
+        let tracker = Self.tracker(of: receiver) { $0.receiver.concurrency = 4 }
+        try await tracker.start(for: Self.catalog)
+        let outcome = await tracker.deliver(Self.delivery(40) { "user-\($0)" })
+        await tracker.stop()
+        let retried = outcome.retry?.positions ?? []
+        #expect(outcome.refusals.isEmpty && retried.contains(17) && retried.count < 40)
+        #expect((Self.numbers(try receiver.requests) + retried).sorted() == Array(0..<40))
+    }
+
+    @Test(
+        "requests without an answer are retried",
+        arguments: [
+            ("close", TrackerError.Code.unavailable, "The receiver closed the connection before it had answered."),
+            ("hang", .timeout, "The receiver did not answer in time."),
+        ]
+    )
+    func noAnswer(mode: String, code: TrackerError.Code, message: String) async throws {
+        let receiver = try await WebhookReceiver()
+        try receiver.setMode(mode)
+        let clock = ManualClock()
+        let tracker = Self.tracker(of: receiver, clock: clock)
+        try await tracker.start(for: Self.catalog)
+        async let outcome = tracker.deliver(Self.delivery(1))
+        if mode == "hang" {
+            await clock.waitForSleepers(1)
+            #expect(clock.sleepers == [.seconds(30)])
+            clock.advance(by: .seconds(30))
+        }
+        let reason = await outcome.retry?.reason
+        #expect(reason?.code == code)
+        #expect(reason?.message == message)
+        try receiver.setMode("ok")
+        #expect(await tracker.deliver(Self.delivery(1)).retry == nil)
+        await tracker.stop()
+    }
+
+    @Test("an answer without an end is cut off, and its status counts")
+    func drip() async throws {
+        let receiver = try await WebhookReceiver()
+        try receiver.setMode("drip")
+        let tracker = Self.tracker(of: receiver, clock: ManualClock())
+        try await tracker.start(for: Self.catalog)
+        #expect(await tracker.deliver(Self.delivery(1)).retry == nil)
+        await tracker.stop()
+    }
+
+    @Test("a receiver that is down is an outage, and the events arrive when it is up again")
+    func down() async throws {
+        let receiver = try await WebhookReceiver()
+        let tracker = Self.tracker(of: receiver)
+        try await tracker.start(for: Self.catalog)
+        #expect(await tracker.deliver(Self.delivery(1)).retry == nil)
+        receiver.stop()
+        for _ in 0..<2 { #expect(await tracker.deliver(Self.delivery(1)).retry?.reason.code == .unavailable) }
+        try await receiver.restart()
+        #expect(await tracker.deliver(Self.delivery(1)).retry == nil)
+        await tracker.stop()
+    }
+
+    @Test("a host that does not exist is an outage")
+    func unknownHost() async throws {
+        let tracker = WebhookTracker(WebhookConfiguration(url: "http://receiver.invalid/"))
+        let reason = await tracker.deliver(Self.delivery(1)).retry?.reason
+        #expect(reason?.code == .unavailable)
+        #expect(reason?.message == "The name of the receiver's host cannot be resolved.")
+        await tracker.stop()
+    }
+
+    @Test("the pause that the receiver asks for is kept")
+    func pause() async throws {
+        let receiver = try await WebhookReceiver()
+        try receiver.setMode("status 429 Retry-After: 7")
+        let clock = ManualClock()
+        let tracker = Self.tracker(of: receiver, clock: clock)
+        try await tracker.start(for: Self.catalog)
+        #expect(await tracker.deliver(Self.delivery(1)).retry?.reason.code == .unavailable)
+        try receiver.setMode("ok")
+        async let outcome = tracker.deliver(Self.delivery(1))
+        await clock.waitForSleepers(1)
+        #expect(clock.sleepers == [.seconds(7)])
+        #expect(try receiver.requests.isEmpty)
+        clock.advance(by: .seconds(7))
+        #expect(await outcome.retry == nil)
+        #expect(try receiver.requests.count == 1)
+        await tracker.stop()
+    }
+
+    @Test("a redirect is not followed, and somebody has to act")
+    func redirect() async throws {
+        let (receiver, other) = (try await WebhookReceiver(), try await WebhookReceiver())
+        try receiver.setMode("status 307 Location: \(other.url)/")
+        let tracker = Self.tracker(of: receiver)
+        try await tracker.start(for: Self.catalog)
+        let reason = await tracker.deliver(Self.delivery(1)).retry?.reason
+        #expect(reason?.code == .misconfigured && reason?.isRetryable == false)
+        #expect(try other.requests.isEmpty)
+        await tracker.stop()
+    }
+
+    @Test("the check says whether the receiver can be reached")
+    func check() async throws {
+        let receiver = try await WebhookReceiver()
+        let outline = PipelineOutline(catalog: Self.catalog, hasJournal: true)
+        let tracker = Self.tracker(of: receiver)
+        #expect(await tracker.problems(in: outline).isEmpty)
+        receiver.stop()
+        #expect(await tracker.problems(in: outline).map(\.code) == [.unavailable])
+        #expect(try receiver.requests.isEmpty)
+        await tracker.stop()
+    }
+
+    @Test("with TLS, the server's certificate is verified, and the client can have one")
+    func tls() async throws {
+        let folder = try TestFolder()
+        let server = try await TestCertificate("server", in: folder)
+        let client = try await TestCertificate("client", in: folder)
+        let receiver = try await WebhookReceiver(
+            tls: .init(
+                certificate: server.certificate,
+                privateKey: server.privateKey,
+                clientAuthority: client.certificate
+            )
+        )
+        let trusting = Self.tracker(of: receiver) {
+            $0.receiver.caFile = server.certificate
+            $0.receiver.certificateFile = client.certificate
+            $0.receiver.keyFile = client.privateKey
+        }
+        let outcome = await trusting.deliver(Self.delivery(1))
+        #expect(outcome.retry == nil, "\(String(describing: outcome.retry?.reason))")
+        let distrusting = Self.tracker(of: receiver)
+        #expect(await distrusting.deliver(Self.delivery(1)).retry?.reason.code == .misconfigured)
+        let anonymous = Self.tracker(of: receiver) { $0.receiver.caFile = server.certificate }
+        #expect(await anonymous.deliver(Self.delivery(1)).retry != nil)
+        let missing = Self.tracker(of: receiver) { $0.receiver.caFile = folder.path("none") }
+        #expect(await missing.deliver(Self.delivery(1)).retry?.reason.code == .notPrepared)
+        for tracker in [trusting, distrusting, anonymous, missing] { await tracker.stop() }
+        #expect(try receiver.requests.count == 1)
+    }
+
+    @Test("meets the tracker contract", arguments: ["status 503", "hang", "close"])
+    func contract(outage: String) async throws {
+        let receiver = try await WebhookReceiver()
+        try await TrackerContract(
+            outage: .init(begin: { try receiver.setMode(outage) }, end: { try receiver.setMode("ok") }),
+            makeTracker: { Self.tracker(of: receiver) { $0.receiver.requestTimeout = .seconds(60) } },
+            delivered: {
+                try receiver.requests.flatMap {
+                    $0.body.matches(of: /\{"id":"([^"]*)"/).compactMap { EventID(String($0.1)) }
+                }
+            }
+        ).verify()
+    }
+}

@@ -1,0 +1,41 @@
+import Gzip
+import Testing
+
+@Suite("Compressing to gzip")
+struct GzipDeflaterTests {
+    private static let texts: [[UInt8]] = [
+        [], [0], Array("one\n".utf8), Array((0..<20_000).map { "line \($0 * 7919 % 10_007)\n" }.joined().utf8),
+        // What cannot be compressed grows.
+        (0..<100_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) },
+    ]
+
+    @Test("what was compressed inflates to the same bytes, also after another member", arguments: texts.indices)
+    func roundTrip(index: Int) throws {
+        let text = Self.texts[index]
+        let member = try GzipDeflater.compress(text)
+        #expect(try inflate(member) == text)
+        #expect(try inflate(member + member) == text + text)
+    }
+
+    @Test("repeated text becomes shorter")
+    func shorter() throws {
+        let text = Self.texts[3]
+        #expect(try GzipDeflater.compress(text).count < text.count / 2)
+    }
+
+    private func inflate(_ bytes: [UInt8]) throws -> [UInt8] {
+        var inflater = try GzipInflater()
+        var output: [UInt8] = []
+        try bytes.withUnsafeBytes { bytes in
+            var input = bytes
+            var piece = [UInt8](repeating: 0, count: 1 << 16)
+            var written = 0
+            repeat {
+                written = try piece.withUnsafeMutableBytes { try inflater.inflate(&input, into: $0) }
+                output += piece[..<written]
+            } while !input.isEmpty || written == piece.count
+        }
+        try inflater.finish()
+        return output
+    }
+}
