@@ -586,7 +586,13 @@ let package = Package(
             "SluicePostgres",
             dependencies: ["SluicePostgres", "EventModel", "EventSchema", "EventValidation", "TestCases"]
         ),
-        .unitTests("SluiceExec", dependencies: ["SluiceExec", "TrackerKit"]),
+        .unitTests(
+            "SluiceExec",
+            dependencies: [
+                "SluiceExec", "EventModel", "EventSchema", "EventValidation", "SluiceTesting", "TestCases",
+                "TrackerKit",
+            ]
+        ),
         .unitTests(
             "SluiceFile",
             dependencies: [
@@ -640,6 +646,7 @@ let package = Package(
             dependencies: [
                 "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
                 "PipelineTestSupport", "ServerTestSupport", "SluiceHTTP", "SluiceTesting", "TestCases", "TestPromises",
+                "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

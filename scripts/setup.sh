@@ -4,8 +4,8 @@
 #   scripts/setup.sh           what building and running Sluice need
 #   scripts/setup.sh demo      also PostgreSQL's server
 #   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium, openssl, Python's jsonschema,
-#                              wrk, h2load, slowhttptest, promtool, tmux, and the SDKs of other products and what tests the OpenAPI document,
-#                              in a Python environment in .run/clients
+#                              wrk, h2load, slowhttptest, promtool, tmux, and in Python environments in .run the SDKs of other products,
+#                              what tests the OpenAPI document, and two Singer targets
 #   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk, nginx and openssl
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -156,11 +156,11 @@ install_on_debian() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
-# Installs the SDKs that the tests send events with; a change of their list installs them anew.
-install_clients() {
-    local list=Tests/Support/Clients/requirements.txt environment=.run/clients
+# install_python LIST ENVIRONMENT: installs packages for the tests; a change of their list installs them anew.
+install_python() {
+    local list=Tests/Support/Clients/$1 environment=.run/$2
     cmp -s "$list" "$environment/requirements.txt" && return
-    echo 'setup: installing the SDKs for the tests in .run/clients'
+    echo "setup: installing the packages of $list in $environment"
     rm -rf "$environment"
     python3 -m venv "$environment"
     "$environment/bin/pip" install --quiet --disable-pip-version-check --requirement "$list"
@@ -182,7 +182,12 @@ main() {
             install_on_debian
         fi
     fi
-    if [[ $purpose == test ]]; then install_clients; fi
+    if [[ $purpose == test ]]; then
+        install_python requirements.txt clients
+        # The Singer targets need versions of the same packages that exclude each other.
+        install_python target-jsonl.txt target-jsonl
+        install_python target-postgres.txt target-postgres
+    fi
 }
 
 main "$@"

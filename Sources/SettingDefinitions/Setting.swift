@@ -3,6 +3,8 @@ package struct Setting<Configuration: Configurable>: Sendable {
     package let key: SettingKey
     /// Sets the value that `values` states, if it does.
     package let read: @Sendable (_ values: any SettingValues, _ configuration: inout Configuration) -> Void
+    /// The value in a configuration, as the configuration file would state it; `nil` if only `read` knows where that is.
+    package let text: @Sendable (_ configuration: Configuration) -> String?
 
     /// A setting whose value is read together with others.
     package init(_ key: SettingKey) {
@@ -11,7 +13,16 @@ package struct Setting<Configuration: Configurable>: Sendable {
 
     /// A setting whose value `read` checks and converts.
     package init(_ key: SettingKey, read: @escaping @Sendable (any SettingValues, inout Configuration) -> Void) {
+        self.init(key, text: { _ in nil }, read: read)
+    }
+
+    private init(
+        _ key: SettingKey,
+        text: @escaping @Sendable (Configuration) -> String?,
+        read: @escaping @Sendable (any SettingValues, inout Configuration) -> Void
+    ) {
         self.key = key
+        self.text = text
         self.read = read
     }
 }
@@ -89,7 +100,7 @@ extension Setting {
             variable: variable,
             scope: scope
         )
-        return Setting(key) { values, configuration in
+        return Setting(key, text: { $0[keyPath: place].isEmpty ? nil : $0[keyPath: place] }) { values, configuration in
             if let text = values.text(key) { configuration[keyPath: place] = text }
         }
     }
@@ -138,7 +149,7 @@ extension Setting {
             scope: scope,
             isChangeable: isChangeable
         )
-        return Setting(key) { values, configuration in
+        return Setting(key, text: { $0[keyPath: place].rawValue }) { values, configuration in
             if let choice: Choice = values.choice(key) { configuration[keyPath: place] = choice }
         }
     }
@@ -152,7 +163,7 @@ extension Setting {
     ) -> Setting {
         let standard = "\(Configuration.defaults[keyPath: place])"
         let key = SettingKey(name, .flag, summary, default: .value(standard), option: option)
-        return Setting(key) { values, configuration in
+        return Setting(key, text: { "\($0[keyPath: place])" }) { values, configuration in
             if let flag = values.flag(key) { configuration[keyPath: place] = flag }
         }
     }
@@ -174,7 +185,7 @@ extension Setting {
             scope: scope,
             isChangeable: isChangeable
         )
-        return Setting(key) { values, configuration in
+        return Setting(key, text: { "\($0[keyPath: place])" }) { values, configuration in
             if let count = values.number(key) { configuration[keyPath: place] = count }
         }
     }
@@ -188,7 +199,7 @@ extension Setting {
         _ summary: String
     ) -> Setting {
         let key = SettingKey(name, .number, summary, default: .words(words), range: 1...Int.max, option: option)
-        return Setting(key) { values, configuration in
+        return Setting(key, text: { $0[keyPath: place].map(String.init) }) { values, configuration in
             if let count = values.number(key) { configuration[keyPath: place] = count }
         }
     }
@@ -212,7 +223,7 @@ extension Setting {
             scope: scope,
             isChangeable: isChangeable
         )
-        return Setting(key) { values, configuration in
+        return Setting(key, text: { "\(SettingUnit(of: name).count($0[keyPath: place]))" }) { values, configuration in
             if let duration = values.duration(key) { configuration[keyPath: place] = duration }
         }
     }

@@ -44,6 +44,19 @@ enum ExecErrors {
         failed("The program's answer cannot be used, so Sluice terminated it: \(reason).")
     }
 
+    /// A run of a Singer target that did not end with 0.
+    static func endedBadly(_ end: String) -> TrackerError {
+        failed("The program ended with \(end) instead of confirming the delivery.")
+    }
+
+    /// A run of a Singer target that ended with 0, but did not print the state.
+    static let notConfirmed = failed(
+        "The program ended, but the last line of its output was not the state of the delivery, which a Singer target prints."
+    )
+
+    /// A Singer target that writes without an end.
+    static let tooMuchOutput = failed("The program wrote too much to standard output, so Sluice terminated it.")
+
     /// A failure that may be the fault of an event; if others are delivered meanwhile, the event is parked.
     static func failed(_ sentence: String) -> TrackerError {
         TrackerError(code: .failed, message: sentence, isRetryable: true)

@@ -51,6 +51,25 @@ extension ExecTracker: ConfigurableTracker {
     package static let type = ExecConfiguration.defaultName
     package static let settings: [Setting<ExecConfiguration>] = [
         Setting(.execCommand) { values, exec in exec.command = values.texts(.execCommand) ?? [] },
+        .choice(
+            "exec.protocol",
+            \.protocol,
+            scope: .tracker(type: type),
+            """
+            How Sluice and the program talk to each other: lines (the program is started once and answers each delivery), or singer (it \
+            is a target of Singer, and run for each delivery). With singer, the defaults of delivery.maximumEvents, \
+            delivery.lingerMilliseconds and exec.timeouts.deliverySeconds are 100000, 30000 and 900.
+            """
+        ),
+        .choice(
+            "exec.singer.decimals",
+            \.decimals,
+            scope: .tracker(type: type),
+            """
+            How a Singer target gets decimals: strings (with all digits and the format x-singer.decimal), or numbers (with multipleOf; \
+            events whose decimals have too many digits for that are refused).
+            """
+        ),
         Setting(.execEnvironment) { values, exec in exec.environment = values.texts(.execEnvironment) ?? [] },
         Setting(.execEnvironmentFiles) { values, exec in
             exec.environmentFiles = values.texts(.execEnvironmentFiles) ?? []

@@ -1,3 +1,4 @@
+import Logging
 import SettingDefinitions
 package import TrackerKit
 
@@ -9,13 +10,21 @@ package struct ConfiguredTracker: Sendable {
     package let type: any ConfigurableTracker.Type
     private let configuration: any Sendable
     private let make: @Sendable (TrackerContext) -> any Tracker
+    private let text: @Sendable (SettingKey) -> String?
+    /// The limits that the tracker has by itself; `nil` if it has those of all trackers.
+    let deliveryLimits: DeliveryLimits?
 
     init<Kind: ConfigurableTracker>(_ type: Kind.Type, _ configuration: Kind.Configuration, named name: String) {
         self.name = name
         self.type = type
         self.configuration = configuration
         make = { Kind.tracker(configuration, in: $0) }
+        text = { key in Kind.settings.first { $0.key == key }?.text(configuration) }
+        deliveryLimits = Kind.tracker(configuration, in: .silent).deliveryLimits
     }
+
+    /// The value of a setting of its type, as the configuration file would state it; `nil` if there is no simple one.
+    func text(of key: SettingKey) -> String? { text(key) }
 
     /// Makes the tracker.
     package func tracker(in context: TrackerContext) -> any Tracker { make(context) }
@@ -67,4 +76,9 @@ extension SettingsReader {
         let names = settings.map(\.name).joined(separator: " or ")
         note(.missingSetting, at: tracker.place, "the tracker '\(tracker.name)' needs \(names)")
     }
+}
+
+extension TrackerContext {
+    /// For a tracker that delivers nothing.
+    static let silent = TrackerContext(logger: Logger(label: "sluice") { _ in SwiftLogNoOpLogHandler() })
 }

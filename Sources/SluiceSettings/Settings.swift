@@ -5,6 +5,7 @@ package import Operations
 package import SettingDefinitions
 package import SluiceHTTP
 package import SluiceKafka
+import TrackerKit
 
 /// The settings of a command that runs a pipeline, read once when it starts.
 package struct Settings: Sendable {
@@ -73,7 +74,7 @@ package struct Settings: Sendable {
         }
         keyFile = http.isOpen ? nil : httpSettings.keyFile ?? Settings.defaultKeyFile
         requiresKeyFile = httpSettings.keyFile != nil
-        pipeline = reader.pipeline(hasJournal: journal != nil, relaySettings)
+        pipeline = reader.pipeline(hasJournal: journal != nil, relaySettings, of: trackers)
         // The configuration file may be shared with a server that has a journal, and whose senders wait.
         if !keepsJournal {
             pipeline.waitInsteadOfSpilling()
@@ -90,7 +91,8 @@ package struct Settings: Sendable {
         var changed = self
         changed.pipeline = reader.pipeline(
             hasJournal: journal != nil,
-            RelaySettings.reading(RelaySettings.all, from: reader)
+            RelaySettings.reading(RelaySettings.all, from: reader),
+            of: trackers
         )
         changed.process = .reading(ProcessSettings.all, from: reader)
         try reader.finish()
@@ -142,10 +144,14 @@ extension SettingsReader {
         return port.hasPort || port.socketPath != nil ? port : nil
     }
 
-    fileprivate func pipeline(hasJournal: Bool, _ relay: RelaySettings) -> Pipeline.Configuration {
+    fileprivate func pipeline(
+        hasJournal: Bool,
+        _ relay: RelaySettings,
+        of trackers: [ConfiguredTracker]
+    ) -> Pipeline.Configuration {
         var pipeline = hasJournal ? .defaults : Pipeline.Configuration()
         pipeline.read(PipelineSettings.all, from: self)
-        readLimits(into: &pipeline, hasJournal: hasJournal)
+        readLimits(into: &pipeline, of: trackers, hasJournal: hasJournal)
         if text(.relayURL) != nil, relay.policy != .stored {
             pipeline.acknowledgement = relay.policy
             checkAcknowledgement(with: pipeline, hasJournal: hasJournal)
@@ -154,19 +160,30 @@ extension SettingsReader {
     }
 
     /// Reads the limits of queues and deliveries: those of all trackers, and those that single trackers have instead.
-    private func readLimits(into pipeline: inout Pipeline.Configuration, hasJournal: Bool) {
+    ///
+    /// A limit that a tracker has by itself is a default, so a setting takes precedence, for all trackers or for this one.
+    private func readLimits(
+        into pipeline: inout Pipeline.Configuration,
+        of trackers: [ConfiguredTracker],
+        hasJournal: Bool
+    ) {
         readLimits(&pipeline.queue, &pipeline.delivery, hasJournal: hasJournal)
         for name in trackerNames {
             var (queue, delivery) = (pipeline.queue, pipeline.delivery)
+            let own = trackers.first { $0.name.lowercased() == name.lowercased() }?.deliveryLimits
+            if let own {
+                delivery = own
+                delivery.read(DeliverySettings.all, from: self)
+            }
             section(ofTracker: name).readLimits(&queue, &delivery, hasJournal: hasJournal)
             if queue != pipeline.queue { pipeline.queueByTracker[name.lowercased()] = queue }
-            if delivery != pipeline.delivery { pipeline.deliveryByTracker[name.lowercased()] = delivery }
+            if own != nil || delivery != pipeline.delivery { pipeline.deliveryByTracker[name.lowercased()] = delivery }
         }
     }
 
     private func readLimits(
         _ queue: inout Pipeline.Queue,
-        _ delivery: inout Pipeline.DeliveryLimits,
+        _ delivery: inout DeliveryLimits,
         hasJournal: Bool
     ) {
         queue.read(QueueSettings.all, from: self)

@@ -1,6 +1,5 @@
 import EventSchema
 import EventValidation
-import Logging
 package import SettingDefinitions
 import TrackerKit
 
@@ -10,9 +9,8 @@ extension SettingsReader {
     /// - Throws: `SettingsError` with all problems.
     package func check() throws(SettingsError) {
         let settings = Settings(reading: self, keepsJournal: true)
-        let context = TrackerContext(logger: Logger(label: "sluice") { _ in SwiftLogNoOpLogHandler() })
         let catalog = EventCatalog(plan: TrackingPlan(events: []))
-        for tracker in settings.trackers.map({ $0.tracker(in: context) }) {
+        for tracker in settings.trackers.map({ $0.tracker(in: .silent) }) {
             do throws(TrackerError) {
                 try tracker.checkSettings(for: catalog)
             } catch {

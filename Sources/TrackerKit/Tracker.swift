@@ -24,6 +24,12 @@ public protocol Tracker: Sendable {
     /// The name that the plan's events use for this tracker; compared case-insensitively.
     var name: String { get }
 
+    /// How many events the tracker wants at a time, and how long they wait for more; `nil` if the pipeline's configuration decides.
+    ///
+    /// Default: `nil`. State them if a call costs the tracker far more than an event does. They are read once, and what an operator
+    /// states for the tracker takes precedence.
+    var deliveryLimits: DeliveryLimits? { get }
+
     /// Checks the tracker's settings, such as addresses and property names, without using the network or reading files.
     ///
     /// The pipeline's initializer calls it once and throws its error. This is the only way for a tracker to keep a pipeline
@@ -55,6 +61,9 @@ public protocol Tracker: Sendable {
 }
 
 extension Tracker {
+    /// None, so that the pipeline's configuration decides.
+    public var deliveryLimits: DeliveryLimits? { nil }
+
     /// Finds no problem; for trackers without settings.
     public func checkSettings(for catalog: EventCatalog) throws(TrackerError) {}
 

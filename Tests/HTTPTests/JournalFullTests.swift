@@ -10,6 +10,7 @@ import SluiceTesting
 import Synchronization
 import TestPromises
 import Testing
+import TrackerKit
 
 /// The responses while the journal has no room.
 @Suite("HTTP while the journal is full", .timeLimit(.minutes(5)))

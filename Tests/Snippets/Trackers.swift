@@ -38,6 +38,11 @@ func useFiles() throws -> Pipeline {
     return pipeline
 }
 
+func useSinger() -> ExecTracker {
+    let lake = ExecTracker.exec(["target-snowflake", "--config", "snowflake.json"], protocol: .singer, name: "lake")
+    return lake
+}
+
 func useWebhooks() throws -> Pipeline {
     let pipeline = try Pipeline(
         catalog: ShopEvents.catalog,

@@ -36,7 +36,7 @@ extension Pipeline {
     /// if there is room now, and a queue that holds more than its capacity admits nothing until it has drained. Only the policy
     /// `dropOldest` drops events to make room, with the next batch. A delivery under way is not affected.
     package func changeLimits(to limits: Configuration) {
-        var limits = limits
+        var limits = limits.addingLimits(of: trackers)
         // Parked events could not be recovered from a quarantine that discards them.
         if quarantine.isDiscarding { limits.parkAfter = nil }
         decide { state, actions in state.changeLimits(to: limits, now: clock.now, actions: &actions) }

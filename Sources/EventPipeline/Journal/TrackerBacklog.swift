@@ -67,7 +67,7 @@ actor TrackerBacklog {
     private var catalog: EventCatalog
     private var mask: UInt64
     /// How much one part holds.
-    private var limits = Pipeline.DeliveryLimits()
+    private var limits = DeliveryLimits()
     /// Checks events that were accepted under another plan.
     private var validator: EventValidator
     private var cursor: CursorFile
@@ -115,7 +115,7 @@ actor TrackerBacklog {
         from sequence: UInt64,
         to end: UInt64,
         as catalog: EventCatalog,
-        within limits: Pipeline.DeliveryLimits
+        within limits: DeliveryLimits
     ) throws(JournalError) -> Part {
         self.limits = limits
         if catalog !== self.catalog { change(to: catalog) }

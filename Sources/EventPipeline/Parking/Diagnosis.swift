@@ -26,7 +26,7 @@ struct Diagnosis: Sendable {
     private(set) var deliveredNames: Set<String> = []
 
     private let delivery: Delivery
-    private let limits: Pipeline.DeliveryLimits
+    private let limits: DeliveryLimits
     private let patience: Patience
     private let send: @Sendable (Delivery) async -> Settlement
     private var hasDelivered = false
@@ -41,7 +41,7 @@ struct Diagnosis: Sendable {
         of delivery: Delivery,
         turn: Int,
         patience: Patience,
-        limits: Pipeline.DeliveryLimits,
+        limits: DeliveryLimits,
         send: @escaping @Sendable (Delivery) async -> Settlement
     ) async {
         self.delivery = delivery

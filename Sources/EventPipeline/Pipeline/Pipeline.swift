@@ -111,7 +111,7 @@ public final class Pipeline: Service {
     init(_ parts: Parts, journal: PipelineJournal?) {
         let names = parts.trackers.names
         trackers = parts.trackers.trackers
-        var configuration = parts.configuration
+        var configuration = parts.configuration.addingLimits(of: trackers)
         // Parked events could not be recovered from a quarantine that discards them.
         if parts.quarantine.isDiscarding { configuration.parkAfter = nil }
         self.configuration = configuration

@@ -9,9 +9,11 @@ extension Pipeline {
         public var queue: Queue
         /// The limits of individual queues, by the tracker's name in lower case.
         public var queueByTracker: [String: Queue]
-        /// How many events are handed at a time to each tracker that is not in `deliveryByTracker`.
+        /// How many events are handed at a time to each tracker that is not in `deliveryByTracker` and has no `deliveryLimits`
+        /// of its own.
         public var delivery: DeliveryLimits
-        /// How many events are handed to individual trackers at a time, by the tracker's name in lower case.
+        /// How many events are handed to individual trackers at a time, by the tracker's name in lower case; these take precedence
+        /// over the tracker's own `deliveryLimits`.
         public var deliveryByTracker: [String: DeliveryLimits]
         /// When a failed start or delivery is retried.
         public var retry: RetryPolicy
@@ -105,6 +107,17 @@ extension Pipeline {
             queueByTracker[tracker.lowercased()] ?? queue
         }
 
+        /// The configuration with the limits that trackers have of their own, for those that are not in `deliveryByTracker`.
+        func addingLimits(of trackers: [any Tracker]) -> Configuration {
+            var configuration = self
+            for tracker in trackers {
+                let name = tracker.name.lowercased()
+                guard deliveryByTracker[name] == nil, let limits = tracker.deliveryLimits else { continue }
+                configuration.deliveryByTracker[name] = limits
+            }
+            return configuration
+        }
+
         /// The limits of one tracker's deliveries.
         package func delivery(of tracker: String) -> DeliveryLimits {
             var limits = deliveryByTracker[tracker.lowercased()] ?? delivery
@@ -141,33 +154,6 @@ extension Pipeline {
             self.capacityInEvents = capacityInEvents
             self.capacityInBytes = capacityInBytes
             self.fullPolicy = fullPolicy
-        }
-    }
-
-    /// How many events are handed to a tracker at a time.
-    public struct DeliveryLimits: Sendable, Hashable {
-        /// The maximum number of events.
-        ///
-        /// Default: 10,000. The minimum is 1.
-        public var maximumEvents: Int {
-            didSet { maximumEvents = max(1, maximumEvents) }
-        }
-        /// The maximum number of bytes of canonical JSON.
-        ///
-        /// Default: 8 MiB.
-        ///
-        /// A larger event is delivered alone.
-        public var maximumBytes: Int
-        /// How long events wait for more events to be delivered with, from the arrival of the first.
-        ///
-        /// Default: 100 ms.
-        public var linger: Duration
-
-        /// Uses the defaults for all arguments that are not passed.
-        public init(maximumEvents: Int = 10_000, maximumBytes: Int = 8 << 20, linger: Duration = .milliseconds(100)) {
-            self.maximumEvents = max(1, maximumEvents)
-            self.maximumBytes = maximumBytes
-            self.linger = linger
         }
     }
 }

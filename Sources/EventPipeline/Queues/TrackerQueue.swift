@@ -1,6 +1,6 @@
 import DequeModule
 package import EventValidation
-import TrackerKit
+package import TrackerKit
 
 /// The bounded queue of one tracker: slices in the order in which they were accepted, and the capacity they occupy.
 ///
@@ -10,7 +10,7 @@ package struct TrackerQueue: Sendable {
     /// A queue whose limits are reduced below what it holds admits nothing until it has drained.
     private var limits: Pipeline.Queue
     /// The limits of the next delivery.
-    private(set) var delivery: Pipeline.DeliveryLimits
+    private(set) var delivery: DeliveryLimits
     private var slices: Deque<EventSlice> = []
     /// The events that are queued and not being delivered.
     package private(set) var queuedEvents = 0
@@ -36,13 +36,13 @@ package struct TrackerQueue: Sendable {
     /// Events before this position do not linger.
     package var urgentBefore = 0
 
-    package init(limits: Pipeline.Queue, delivery: Pipeline.DeliveryLimits) {
+    package init(limits: Pipeline.Queue, delivery: DeliveryLimits) {
         self.limits = limits
         self.delivery = delivery
     }
 
     /// Replaces the capacities and the limits of deliveries; the policy stays.
-    mutating func changeLimits(to limits: Pipeline.Queue, delivery: Pipeline.DeliveryLimits) {
+    mutating func changeLimits(to limits: Pipeline.Queue, delivery: DeliveryLimits) {
         self.limits.capacityInEvents = limits.capacityInEvents
         self.limits.capacityInBytes = limits.capacityInBytes
         self.delivery = delivery

@@ -154,7 +154,7 @@ extension DispatchState {
     }
 
     /// The limits of a tracker's next delivery.
-    func deliveryLimits(of queue: TrackerIndex) -> Pipeline.DeliveryLimits { trackers[queue].queue.delivery }
+    func deliveryLimits(of queue: TrackerIndex) -> DeliveryLimits { trackers[queue].queue.delivery }
 
     /// Whether a tracker has been started once.
     func hasStarted(_ queue: TrackerIndex) -> Bool { trackers[queue].hasStarted }

@@ -4,6 +4,7 @@ import EventQuarantine
 import EventValidation
 import Logging
 import Synchronization
+import TrackerKit
 
 /// The pipeline of one tracker, with the spool in which its events wait.
 ///

@@ -13,7 +13,7 @@ struct ExecTestCommand: AsyncParsableCommand {
         commandName: "exec-test",
         abstract: "Test whether a program can be a tracker of the type exec.",
         discussion: """
-            Starts the program several times, and tests that it keeps to the protocol: that it answers empty, large and \
+            Starts the program several times, and tests that it keeps to the protocol 'lines': that it answers empty, large and \
             repeated deliveries, answers none before it has read all of it, continues after it was killed, and ends when it is asked \
             to. The events have the name 'Contract Tested'; point the program to a destination for tests.
 
@@ -87,7 +87,14 @@ struct ExecTestCommand: AsyncParsableCommand {
         let reader = try SettingsReader(options: CommandLineSettings(), file: config.path)
         let programs = reader.trackers().compactMap { $0.configuration(of: ExecTracker.self) }
         try reader.finish()
-        if let program = programs.first(where: { $0.name.lowercased() == tracker.lowercased() }) { return program }
+        if let program = programs.first(where: { $0.name.lowercased() == tracker.lowercased() }) {
+            guard program.protocol == .lines else {
+                throw ValidationError(
+                    "The tracker '\(program.name)' has the protocol \(program.protocol.rawValue), which this does not test; use 'sluice check'."
+                )
+            }
+            return program
+        }
         let known = programs.isEmpty ? "none" : programs.map(\.name).joined(separator: ", ")
         throw ValidationError("No tracker '\(tracker)' of the type exec is configured; there are: \(known).")
     }

@@ -230,16 +230,61 @@ final class ChildProcess {
         return answer
     }
 
+    /// Sends pieces until there are no more, closes standard input, and passes the output to `receive` until it ends.
+    ///
+    /// A program that reads no further gets no further pieces, and is waited for all the same. Throws `timeout` at the deadline,
+    /// `cancelled` after an interrupt, and what `receive` throws.
+    func feed(
+        _ next: () -> [UInt8]?,
+        until deadline: ContinuousClock.Instant,
+        _ interrupt: Interrupt,
+        receive: (UnsafeRawBufferPointer) throws(TrackerError) -> Void
+    ) throws(TrackerError) {
+        var piece = next()
+        var sent = 0
+        while true {
+            if let sending = piece, sent == sending.count { (piece, sent) = (next(), 0) }
+            if piece == nil { closeInput() }
+            let ready = try wait(forInput: piece != nil, until: deadline, interrupt)
+            if ready.output {
+                let isEnd = try takeOutput { bytes throws(TrackerError) in
+                    try receive(bytes)
+                    return bytes.isEmpty
+                }
+                if isEnd { return }
+            }
+            if ready.input, let sending = piece {
+                do throws(TrackerError) { sent += try send(sending, from: sent) } catch { piece = nil }
+            }
+            // Processes that it has started may keep its output open.
+            if !ready.input, !ready.output, hasEnded { return }
+        }
+    }
+
     // MARK: End
+
+    /// Waits until the program has ended by itself.
+    ///
+    /// Throws `timeout` at the deadline, and `cancelled` after an interrupt.
+    func waitUntilEnded(until deadline: ContinuousClock.Instant, _ interrupt: Interrupt) throws(TrackerError) {
+        while end == nil, cspawn_wait_until_ended(id, Self.checkInMilliseconds) == 0 {
+            if interrupt.isRaised { throw .cancelled }
+            if ContinuousClock.now >= deadline { throw ExecErrors.timeout }
+        }
+    }
 
     /// The last lines that the program wrote to standard error.
     func lastErrorLines() -> [String] { errorOutput.lastLines() }
 
     /// Closes standard input, and sends SIGTERM.
     func requestEnd() {
+        closeInput()
+        if cspawn_wait_until_ended(id, 0) == 0 { kill(-id, SIGTERM) }
+    }
+
+    private func closeInput() {
         if let input { closeDescriptor(input) }
         input = nil
-        if cspawn_wait_until_ended(id, 0) == 0 { kill(-id, SIGTERM) }
     }
 
     /// Requests the end, and sends SIGKILL to the whole group once the program has ended or the time is over, which an interrupt ends.

@@ -35,6 +35,16 @@ struct ProgramDescription {
         directory = configuration.workingDirectory
     }
 
+    /// Checks that the program can be started, without starting it.
+    ///
+    /// - Throws: `notPrepared` if it is missing or cannot be executed.
+    func checkProgram() throws(TrackerError) {
+        // A relative path is one in the program's directory.
+        let place = directory.map { path.hasPrefix("/") ? path : "\($0)/\(path)" } ?? path
+        let number = access(place, X_OK) == 0 ? 0 : errno
+        if number != 0 { throw ExecErrors.cannotStart(arguments.first ?? "", number) }
+    }
+
     /// What is wrong with an entry of `environment`; `nil` if nothing is.
     static func problem(ofVariable entry: String) -> String? {
         isName(name(of: entry)) ? nil : "'\(name(of: entry))' is not a valid name of an environment variable"

@@ -2,6 +2,7 @@ import EventJournal
 package import EventPipeline
 import EventQuarantine
 package import SettingDefinitions
+package import TrackerKit
 
 extension Pipeline.Configuration: Configurable {
     package static var defaults: Pipeline.Configuration { .journaled }
@@ -11,8 +12,8 @@ extension Pipeline.Queue: Configurable {
     package static var defaults: Pipeline.Queue { Pipeline.Configuration.defaults.queue }
 }
 
-extension Pipeline.DeliveryLimits: Configurable {
-    package static var defaults: Pipeline.DeliveryLimits { Pipeline.Configuration.defaults.delivery }
+extension DeliveryLimits: Configurable {
+    package static var defaults: DeliveryLimits { Pipeline.Configuration.defaults.delivery }
 }
 
 extension SettingKey {
@@ -63,7 +64,7 @@ enum QueueSettings {
 
 /// How many events a tracker gets at a time.
 enum DeliverySettings {
-    static let all: [Setting<Pipeline.DeliveryLimits>] = [
+    static let all: [Setting<DeliveryLimits>] = [
         .count(
             "delivery.maximumEvents",
             \.maximumEvents,

@@ -20,29 +20,35 @@ extension SettingsReader {
     /// Of the trackers that each type has by itself, only limits of their own are listed.
     package func shownSettings(hasJournal: Bool) -> [ShownSetting] {
         let named = namedTrackers.filter { SettingCatalog.trackerType(named: $0.name) == nil }
+        let trackers = trackers()
         let limits = SettingCatalog.trackerTypeNames.flatMap { tracker in
             SettingCatalog.keys.filter { $0.scope == .processAndTracker }.map { SettingName($0, ofTracker: tracker) }
         }
+        let own = limits.filter { statedValue(of: $0) != nil || limit(of: $0, trackers) != nil }
         let settings =
-            SettingCatalog.keys.map { SettingName($0) } + limits.filter { statedValue(of: $0) != nil }
+            SettingCatalog.keys.map { SettingName($0) } + own
             + named.flatMap { tracker in
                 SettingCatalog.keys(ofTracker: tracker.type).map { SettingName($0, ofTracker: tracker.name) }
             }
-        return settings.map { shown($0, hasJournal: hasJournal) }
+        return settings.map { shown($0, of: trackers, hasJournal: hasJournal) }
     }
 
-    private func shown(_ setting: SettingName, hasJournal: Bool) -> ShownSetting {
+    private func shown(_ setting: SettingName, of trackers: [ConfiguredTracker], hasJournal: Bool) -> ShownSetting {
         if let value = statedValue(of: setting) {
             let (source, place) = words(for: source(of: setting))
             let redacted = value.redacted(as: setting.key)
             return ShownSetting(key: setting.name, value: redacted, source: source, place: place)
         }
+        let general = SettingName(setting.key)
         // A tracker without a limit of its own has the limit of all trackers.
-        if setting.tracker != nil, setting.key.scope == .processAndTracker {
-            let general = shown(SettingName(setting.key), hasJournal: hasJournal)
+        if setting.tracker != nil, setting.key.scope == .processAndTracker,
+            statedValue(of: general) != nil || limit(of: setting, trackers) == nil
+        {
+            let general = shown(general, of: trackers, hasJournal: hasJournal)
             return ShownSetting(key: setting.name, value: general.value, source: general.source, place: general.place)
         }
-        let text = setting.key == .queuePolicy && !hasJournal ? "wait" : setting.key.defaultValue.text
+        let standard = setting.key == .queuePolicy && !hasJournal ? "wait" : setting.key.defaultValue.text
+        let text = limit(of: setting, trackers) ?? defaultText(of: setting, trackers) ?? standard
         let value: SettingValue =
             switch setting.key.kind {
             case .number: Int(text).map(SettingValue.number) ?? .text(text)
@@ -51,6 +57,20 @@ extension SettingsReader {
             case .text: .text(text)
             }
         return ShownSetting(key: setting.name, value: value, source: "default", place: nil)
+    }
+
+    /// A limit of deliveries that a tracker has by itself; `nil` for any other setting.
+    private func limit(of setting: SettingName, _ trackers: [ConfiguredTracker]) -> String? {
+        let tracker = trackers.first { $0.name.lowercased() == setting.tracker?.lowercased() }
+        guard let limits = tracker?.deliveryLimits else { return nil }
+        return DeliverySettings.all.first { $0.key == setting.key }?.text(limits)
+    }
+
+    /// The default of a tracker's setting, which may depend on its other settings; `nil` if there is no such tracker.
+    private func defaultText(of setting: SettingName, _ trackers: [ConfiguredTracker]) -> String? {
+        guard case .tracker(let type) = setting.key.scope, !setting.key.isSecret else { return nil }
+        let name = (setting.tracker ?? type).lowercased()
+        return trackers.first { $0.name.lowercased() == name }?.text(of: setting.key)
     }
 
     /// The value that a source states; `nil` if none does.

@@ -41,4 +41,28 @@ struct ExecContractTests {
             delivered: { folder.ids(in: "events") }
         ).verify()
     }
+    @Test("a Singer target that fails, or hangs, meets the tracker contract", arguments: ["fail", "hang"])
+    func singerOutages(kind: String) async throws {
+        let folder = try ProgramFolder()
+        let script = """
+            if [ -e "$1/hang" ]; then tail -f /dev/null; fi
+            if [ -e "$1/fail" ]; then exit 1; fi
+            \(SingerTarget.script)
+            """
+        try await TrackerContract(
+            outage: .init(begin: { try folder.write("", to: kind) }, end: { try folder.remove(kind) }),
+            makeTracker: { folder.tracker(script: script) { $0.protocol = .singer } },
+            delivered: { folder.ids(in: "events") }
+        ).verify()
+    }
+
+    @Test("target-jsonl meets the tracker contract")
+    func targetJSONL() async throws {
+        let folder = try ProgramFolder()
+        let command = try SingerTarget.jsonl(in: folder)
+        try await TrackerContract(
+            makeTracker: { .exec(command, protocol: .singer, logger: ProgramFolder.silent) },
+            delivered: { folder.ids(in: "events.jsonl") }
+        ).verify()
+    }
 }

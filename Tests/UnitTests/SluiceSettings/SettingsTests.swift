@@ -7,6 +7,7 @@ import SluiceHTTP
 import SluiceKafka
 import SluiceSettings
 import Testing
+import TrackerKit
 
 /// What the settings are read into.
 @Suite("Settings")
@@ -71,6 +72,32 @@ struct SettingsTests {
         #expect(settings.pipeline.deliveryByTracker.mapValues(\.maximumEvents) == ["mine": 7])
         #expect(settings.pipeline.deliveryByTracker["mine"]?.linger == .milliseconds(9))
         #expect(settings.trackers.map(\.name) == ["console", "Mine"])
+    }
+
+    @Test(
+        "a tracker that wants many events at a time gets them, unless a setting of its own or of all trackers says otherwise",
+        arguments: [
+            ("", 100_000, 30_000), ("delivery: { lingerMilliseconds: 9 }", 100_000, 9),
+            ("delivery: { maximumEvents: 10000, lingerMilliseconds: 100 }", 10_000, 100),
+        ]
+    )
+    func ownLimits(general: String, events: Int, linger: Int) throws {
+        let settings = try settings(
+            """
+            trackers:
+              Lake: { type: exec, command: [target], protocol: singer }
+              Other: { type: exec, command: [target], protocol: singer, delivery: { maximumEvents: 7 } }
+              Plain: { type: exec, command: [program] }
+            \(general)
+            """
+        )
+        let limits = settings.pipeline.deliveryByTracker
+        #expect(limits.mapValues(\.maximumEvents) == ["lake": events, "other": 7])
+        #expect(limits["lake"]?.linger == .milliseconds(linger) && limits["other"]?.linger == .milliseconds(linger))
+        #expect(limits["lake"]?.maximumBytes == 32 << 20)
+        let name = try #require(SettingName(changeable: "delivery.maximumEvents", trackers: []))
+        let changed = try settings.changing([name: .number(5)])
+        #expect(changed.pipeline.deliveryByTracker.mapValues(\.maximumEvents) == ["lake": 5, "other": 7])
     }
 
     @Test("the journal's durability is by interval with the interval that is stated, or each second")

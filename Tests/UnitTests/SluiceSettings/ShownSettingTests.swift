@@ -29,6 +29,35 @@ struct ShownSettingTests {
         }
     }
 
+    @Test("the limits and defaults are shown that a tracker has because of its other settings")
+    func dependentDefaults() throws {
+        let file = """
+            exec: { command: [target], protocol: singer }
+            trackers:
+              lake: { type: exec, command: [target], protocol: singer, delivery: { lingerMilliseconds: 5 } }
+              plain: { type: exec, command: [program] }
+            """
+        let shown = try SettingsFolder(file).shown("sluice.yaml")
+        for (name, value) in [
+            ("trackers.exec.delivery.maximumEvents", .init(.number(100_000))),
+            ("trackers.exec.delivery.lingerMilliseconds", .init(.number(30_000))),
+            ("exec.timeouts.deliverySeconds", .init(.number(900))),
+            ("exec.protocol", .init(.text("singer"), "file", "sluice.yaml:1")),
+            ("trackers.lake.delivery.maximumEvents", .init(.number(100_000))),
+            ("trackers.lake.delivery.lingerMilliseconds", .init(.number(5), "file", "sluice.yaml:3")),
+            ("trackers.lake.timeouts.deliverySeconds", .init(.number(900))),
+            ("trackers.lake.singer.decimals", .init(.text("strings"))),
+            ("trackers.plain.delivery.maximumEvents", .init(.number(10_000))),
+            ("trackers.plain.timeouts.deliverySeconds", .init(.number(60))),
+            ("trackers.plain.protocol", .init(.text("lines"))), ("delivery.maximumEvents", .init(.number(10_000))),
+        ] as [(String, SettingsFolder.Shown)] {
+            #expect(shown[name] == value, "\(name)")
+        }
+        let general = try SettingsFolder(file + "\ndelivery: { maximumEvents: 9 }").shown("sluice.yaml")
+        #expect(general["trackers.lake.delivery.maximumEvents"] == .init(.number(9), "file", "sluice.yaml:5"))
+        #expect(try SettingsFolder().shown()["exec.timeouts.deliverySeconds"] == .init(.number(60)))
+    }
+
     @Test("every setting that may be secret is shown without the secret")
     func everySecret() throws {
         let folder = try SettingsFolder()

@@ -67,7 +67,7 @@ package struct JSONSchemaExport: Sendable {
 
     /// What the schema of an event says about it, with references to `SharedSchemas`.
     static func body(of event: EventDefinition) -> [(key: String, value: OrderedJSON)] {
-        PropertySchema.words(event.description, deprecated: event.deprecated)
+        OrderedJSON.annotations(event.description, deprecated: event.deprecated)
             + EnvelopeSchema.body(
                 name: .object([("const", .string(event.name))]),
                 payload: PropertySchema.payload(of: event),

@@ -16,15 +16,6 @@ enum PropertySchema {
         return .object(members)
     }
 
-    /// The annotations `description` and `deprecated`.
-    static func words(_ description: String?, deprecated: String?) -> Members {
-        let sentences = [description, deprecated.map { "Deprecated: \($0)" }].compactMap(\.self)
-        var members: Members = []
-        if !sentences.isEmpty { members.append(("description", .string(sentences.joined(separator: "\n\n")))) }
-        if deprecated != nil { members.append(("deprecated", .boolean(true))) }
-        return members
-    }
-
     private static func object(_ properties: [PropertyDefinition], others: OrderedJSON) -> Members {
         var members: Members = [("properties", .object(properties.map { ($0.name, schema(of: $0)) }))]
         let required = properties.filter(\.mustBePresent).map(\.name)
@@ -33,7 +24,7 @@ enum PropertySchema {
     }
 
     private static func schema(of property: PropertyDefinition) -> OrderedJSON {
-        var members = words(property.description, deprecated: property.deprecated)
+        var members = OrderedJSON.annotations(property.description, deprecated: property.deprecated)
         members.append(type(of: property))
         members += rules(of: property)
         if !property.examples.isEmpty {

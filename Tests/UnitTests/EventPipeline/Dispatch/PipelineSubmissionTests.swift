@@ -3,6 +3,7 @@ import PipelineTestSupport
 import SluiceTesting
 import Synchronization
 import Testing
+import TrackerKit
 
 @Suite("Submitting to the pipeline", .timeLimit(.minutes(5)))
 struct PipelineSubmissionTests {

@@ -4,6 +4,7 @@ import EventPipeline
 import PipelineTestSupport
 import SluiceTesting
 import Testing
+import TrackerKit
 
 /// Where a tracker begins that is new to a journal.
 @Suite("A tracker without a cursor", .timeLimit(.minutes(5)))
@@ -73,6 +74,22 @@ struct PipelineBackfillTests {
         #expect(beta.deliveries.map(\.count) == Array(repeating: 2, count: 30))
     }
 
+    @Test("gets as many events at a time as it wants itself, unless the configuration says how many", arguments: [nil, 3])
+    func ownLimits(configured: Int?) async throws {
+        let files = try await journal(events: 60)
+        let beta = ScriptedTracker(name: "Beta")
+        let harness = try PipelineHarness(
+            [ScriptedTracker(name: "alpha"), PairTracker(tracker: beta)],
+            journal: files,
+            queue: Self.spilling,
+            start: .beginning,
+            deliveryByTracker: configured.map { ["beta": .init(maximumEvents: $0, linger: .zero)] } ?? [:]
+        )
+        try await harness.run { _, _ in await beta.waitForDelivered(60) }
+        let size = configured ?? 2
+        #expect(beta.deliveries.map(\.count) == Array(repeating: size, count: 60 / size))
+    }
+
     @Test("that starts at the end gets later events only")
     func end() async throws {
         #expect(try await numbers(3, from: .end, in: journal(events: 60)).beta == [60, 61, 62])
@@ -109,4 +126,14 @@ struct PipelineBackfillTests {
         files[segment.name.text]?[FrameHeader.byteCount + 3] ^= 1
         #expect(try journal.sequence(ofEventsFrom: Self.time(ofEvent: 1).microseconds) == 2)
     }
+}
+
+/// A tracker that wants two events at a time.
+private struct PairTracker: Tracker {
+    let tracker: ScriptedTracker
+
+    var name: String { tracker.name }
+    var deliveryLimits: DeliveryLimits? { DeliveryLimits(maximumEvents: 2, linger: .zero) }
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome { await tracker.deliver(delivery) }
 }

@@ -48,7 +48,7 @@ package struct PipelineHarness: Sendable {
         queue: Pipeline.Queue,
         catalog: EventCatalog = Self.catalog,
         start: JournalStart = .end,
-        deliveryByTracker: [String: Pipeline.DeliveryLimits] = [:],
+        deliveryByTracker: [String: DeliveryLimits] = [:],
         quarantine: Quarantine? = nil,
         log: RecordingLog = RecordingLog(),
         openedAt: Int64 = 0,

@@ -3,7 +3,7 @@ import Logging
 import TrackerKit
 
 /// The program, and the thread that started it and waits for it.
-actor ExecSession {
+actor LinesSession: ProgramSession {
     private let configuration: ExecConfiguration
     private let logger: Logger
     private let thread: BlockingThread
@@ -17,8 +17,7 @@ actor ExecSession {
     private var failures = 0
     /// Until when the program wants no delivery.
     private(set) var pauseEnd = Duration.zero
-    /// For the log: a program that ends again and again.
-    private var ends = FailureEpisode()
+    private var ends: EndLog
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -26,6 +25,7 @@ actor ExecSession {
         self.configuration = configuration
         self.logger = logger
         self.clock = clock
+        ends = EndLog(tracker: configuration.name, logger: logger)
         thread = try BlockingThread()
     }
 
@@ -43,7 +43,7 @@ actor ExecSession {
             let answer = try LinesAnswer(line, to: number, of: delivery.count)
             let retried = answer.outcome.retry?.positions?.count ?? 0
             failures = retried == delivery.count && retried > 0 ? failures + 1 : 0
-            if answer.outcome.retry == nil { _ = ends.ended(now: clock.now()) }
+            if answer.outcome.retry == nil { ends.noteSuccess(now: clock.now()) }
             pauseEnd = clock.now() + answer.pause
             return answer.outcome
         } catch {
@@ -115,18 +115,13 @@ actor ExecSession {
             ending = program
             return []
         }
-        let end = program.end(within: configuration.grace, interrupt).words
-        let lines = program.lastErrorLines()
-        if let summary = ends.failed(because: "\(error) \(end)", now: clock.now()) {
-            logger.warning(
-                "The program has ended, and is started again for the next delivery.",
-                metadata: [
-                    "tracker": "\(configuration.name)", "end": "\(end)", "error": "\(error)",
-                    "ends": "\(summary.count)",
-                    "lastLines": "\(lines.joined(separator: " | "))",
-                ]
-            )
-        }
-        return ["Its end: \(end)."] + (lines.last.map { ["Its last line on standard error: \($0)"] } ?? [])
+        let end = program.end(within: configuration.grace, interrupt)
+        return ends.report(
+            "The program has ended, and is started again for the next delivery.",
+            of: program,
+            end,
+            because: error,
+            now: clock.now()
+        )
     }
 }
