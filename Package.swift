@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "SluicePostgres", targets: ["SluicePostgres"]),
         .library(name: "SluiceKafka", targets: ["SluiceKafka"]),
         .library(name: "SluiceExec", targets: ["SluiceExec"]),
+        .library(name: "SluiceSocket", targets: ["SluiceSocket"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
         .library(name: "Operations", targets: ["Operations"]),
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
@@ -244,6 +245,17 @@ let package = Package(
             ]
         ),
         .target(
+            name: "SluiceSocket",
+            dependencies: [
+                "EventModel", "EventValidation", "SettingDefinitions", "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+            ]
+        ),
+        .target(
             name: "Loader",
             dependencies: [
                 "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "MetricDefinitions", "SluiceKafka",
@@ -317,7 +329,7 @@ let package = Package(
             dependencies: [
                 "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
                 "Operations", "SettingDefinitions", "SluiceConsole", "SluiceExec", "SluiceHTTP", "SluiceKafka",
-                "SluicePostgres", "TrackerKit",
+                "SluicePostgres", "SluiceSocket", "TrackerKit",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -416,7 +428,7 @@ let package = Package(
             dependencies: [
                 "EventCodegen", "Events", "JustTrack", "Operations", "PlanReading", "Sluice", "SluiceExec",
                 "SluiceHTTP",
-                "SluiceKafka", "SluicePostgres", "SluiceTesting",
+                "SluiceKafka", "SluicePostgres", "SluiceSocket", "SluiceTesting",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -561,6 +573,14 @@ let package = Package(
             dependencies: ["SluicePostgres", "EventModel", "EventSchema", "EventValidation", "TestCases"]
         ),
         .unitTests("SluiceExec", dependencies: ["SluiceExec", "TrackerKit"]),
+        .unitTests(
+            "SluiceSocket",
+            dependencies: [
+                "SluiceSocket", "EventModel", "EventSchema", "EventValidation", "PlanReading", "TestCases",
+                "TrackerKit",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
+        ),
         .unitTests("JustTrack", dependencies: ["JustTrack", "JustTrackApp", "PipelineTestSupport", "SluiceTesting"]),
         .unitTests(
             "SluiceTesting",
@@ -581,8 +601,12 @@ let package = Package(
             dependencies: [
                 "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
                 "EventValidation", "PipelineTestSupport", "PlanReading", "PlanTools", "SluiceConsole", "SluiceExec",
-                "SluiceKafka", "SluicePostgres", "SluiceTesting", "TestPromises", "TestSupport", "TrackerKit",
+                "SluiceKafka", "SluicePostgres", "SluiceSocket", "SluiceTesting", "TestPromises", "TestSupport",
+                "ServerTestSupport", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
         // A server with its pipeline in the process of the tests, and what tests of servers and programs share.

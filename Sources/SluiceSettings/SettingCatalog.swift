@@ -7,6 +7,7 @@ import SluiceExec
 import SluiceHTTP
 import SluiceKafka
 import SluicePostgres
+import SluiceSocket
 package import TrackerKit
 
 /// All settings, in the order in which the example of a configuration file has them.
@@ -15,7 +16,7 @@ package enum SettingCatalog {
     ///
     /// Everything that the settings and the commands derive from a type is derived from this list.
     package static let trackerTypes: [any ConfigurableTracker.Type] = [
-        ConsoleTracker.self, PostgresTracker.self, KafkaTracker.self, ExecTracker.self,
+        ConsoleTracker.self, PostgresTracker.self, KafkaTracker.self, ExecTracker.self, SocketTracker.self,
     ]
 
     package static let keys: [SettingKey] =
