@@ -61,9 +61,12 @@ enum SocketErrors {
     }
 
     /// An error of a connection that was open.
+    ///
+    /// Whether a receiver that ends closes or resets a connection depends on chance.
     static func sending(_ error: any Error) -> TrackerError {
-        guard let error = error as? IOError, isBreak(error) else { return closed }
-        return unavailable("The connection to the receiver broke: \(text(of: error.errnoCode)).")
+        guard let number = (error as? IOError)?.errnoCode, ![EPIPE, ECONNRESET].contains(number) else { return closed }
+        if number == ETIMEDOUT { return acknowledgementTimeout }
+        return unavailable("The connection to the receiver broke: \(text(of: number)).")
     }
 
     /// Whether a connection ended without the receiver having closed it in an orderly way.

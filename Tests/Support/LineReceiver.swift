@@ -101,7 +101,7 @@ package final class LineReceiver: Sendable {
     /// Closes the connection that the next bytes come from, once so many were read; further ones may send no more than one byte.
     package func close(afterBytes count: Int) { state.update { $0.allowance = count } }
 
-    /// Closes all connections; if bytes are unread, the kernel resets them.
+    /// Closes all connections; if reading is stopped and bytes are unread, the kernel resets them.
     package func closeConnections() {
         state.update { state in
             for descriptor in state.connections.keys { Self.close(descriptor, &state) }
@@ -187,6 +187,9 @@ package final class LineReceiver: Sendable {
 
     private static func close(_ descriptor: Int32, _ state: inout State) {
         state.connections[descriptor] = nil
+        // The thread may be polling it, and the kernel would acknowledge bytes until that ends. Unread bytes shall reset the
+        // connection, which would be closed in an orderly way by this.
+        if state.isReading { shutdown(descriptor, Int32(SHUT_RDWR)) }
         #if canImport(Darwin)
         Darwin.close(descriptor)
         #else

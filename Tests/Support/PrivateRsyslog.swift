@@ -78,7 +78,7 @@ package final class PrivateRsyslog: Sendable {
         process.standardOutput = shell.output
         // Anything that reads the tests' output waits until every process that can write to it has ended.
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try withoutBlockedSignals { try process.run() }
         let output = shell.output.fileHandleForReading
         let said = await onBlockingThread { String(decoding: output.availableData, as: UTF8.self) }
         guard said == "up\n" else {
@@ -89,6 +89,18 @@ package final class PrivateRsyslog: Sendable {
             )
         }
         return shell
+    }
+
+    /// Runs `body` on a thread that blocks no signals.
+    ///
+    /// A process starts with the signal mask of the thread that starts it. The threads of Swift's concurrency block SIGTERM, which
+    /// rsyslogd would then never get.
+    private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {
+        var (none, former) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &former)
+        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+        try body()
     }
 
     /// Runs rsyslogd until standard input closes; prints "up" or the error. The folder stays if a line was read before.

@@ -49,7 +49,9 @@ struct SocketTLSTests {
             """
         #expect(await reason(receiver.url) { $0.caFile = other.certificate }?.description == untrusted)
         #expect(await reason(receiver.url) { _ in }?.description == untrusted)
-        let byName = await reason("tls://localhost:\(receiver.port)") { $0.caFile = certificate.certificate }
+        let misnamed = try await TestCertificate("misnamed", for: "DNS:other.example", in: folder)
+        let stranger = try await TLSReceiver(misnamed)
+        let byName = await reason("tls://localhost:\(stranger.port)") { $0.caFile = misnamed.certificate }
         #expect(
             byName?.description
                 == "The receiver's certificate is for another name than the host of url. [misconfigured]"
