@@ -576,8 +576,8 @@ let package = Package(
         .unitTests(
             "SluiceSocket",
             dependencies: [
-                "SluiceSocket", "EventModel", "EventSchema", "EventValidation", "PlanReading", "TestCases",
-                "TrackerKit",
+                "SluiceSocket", "EventModel", "EventValidation", "SluiceTesting", "TestCases", "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),

@@ -65,8 +65,7 @@ extension SocketConfiguration {
     struct Problem {
         let part: Part
         let sentence: String
-        /// Whether the setting is wrong only because of another one.
-        var isConflict = false
+        var code = SettingProblem.Code.invalidValue
     }
 
     /// What is wrong, as far as it can be known without the network and without files.
@@ -79,11 +78,13 @@ extension SocketConfiguration {
         if !address.isSecured {
             for (part, file) in [(Part.caFile, caFile), (.certificateFile, certificateFile), (.keyFile, keyFile)]
             where file != nil {
-                problems.append(Problem(part: part, sentence: "only a url with tls:// needs it", isConflict: true))
+                problems.append(
+                    Problem(part: part, sentence: "only a url with tls:// needs it", code: .conflictingSettings)
+                )
             }
         } else if (certificateFile == nil) != (keyFile == nil) {
             let (part, other) = keyFile == nil ? (Part.certificateFile, Part.keyFile) : (.keyFile, .certificateFile)
-            problems.append(Problem(part: part, sentence: "it needs \(other.rawValue), too", isConflict: true))
+            problems.append(Problem(part: part, sentence: "needs \(other.rawValue) as well", code: .missingSetting))
         }
         return problems
     }

@@ -99,8 +99,7 @@ extension SocketTracker: ConfigurableTracker {
         socket.name = name
         let problems = socket.problems
         for problem in problems {
-            let code: SettingProblem.Code = problem.isConflict ? .conflictingSettings : .invalidValue
-            values.note(key(of: problem.part), problem.sentence, as: code)
+            values.note(key(of: problem.part), problem.sentence, as: problem.code)
         }
         return problems.isEmpty ? socket : nil
     }

@@ -101,12 +101,10 @@ package final class LineReceiver: Sendable {
     /// Closes the connection that the next bytes come from, once so many were read; further ones may send no more than one byte.
     package func close(afterBytes count: Int) { state.update { $0.allowance = count } }
 
-    /// Closes all connections; if reading is stopped and bytes are unread, the kernel resets them.
-    package func closeConnections() {
-        state.update { state in
-            for descriptor in state.connections.keys { Self.close(descriptor, &state) }
-        }
-    }
+    /// Closes all connections.
+    ///
+    /// What the kernel has acknowledged is read before, unless reading is stopped; then the kernel resets the connections.
+    package func closeConnections() { state.update { Self.closeConnections(&$0) } }
 
     /// Closes all connections, and refuses new ones.
     package func disappear() { state.update { Self.disappear(&$0) } }
@@ -197,8 +195,20 @@ package final class LineReceiver: Sendable {
         #endif
     }
 
+    private static func closeConnections(_ state: inout State) {
+        pump(&state)
+        for descriptor in state.connections.keys {
+            if state.isReading {
+                // From here on the kernel acknowledges nothing more.
+                shutdown(descriptor, Int32(SHUT_RDWR))
+                read(descriptor, &state)
+            }
+            if state.connections[descriptor] != nil { close(descriptor, &state) }
+        }
+    }
+
     private static func disappear(_ state: inout State) {
-        for descriptor in state.connections.keys { close(descriptor, &state) }
+        closeConnections(&state)
         if state.listener >= 0 { close(state.listener, &state) }
         state.listener = -1
     }

@@ -103,7 +103,9 @@ package final class PrivateRsyslog: Sendable {
         try body()
     }
 
-    /// Runs rsyslogd until standard input closes; prints "up" or the error. The folder stays if a line was read before.
+    /// Runs rsyslogd until standard input closes; prints "up" or the error.
+    ///
+    /// The folder stays if a line was read before.
     private static func script(_ folder: String, port: Int) -> String {
         """
         PATH=$PATH:/usr/sbin
