@@ -3,6 +3,7 @@ import Sluice
 import SluiceExec
 import SluiceKafka
 import SluicePostgres
+import SluiceSocket
 
 func useConsole() throws -> Pipeline {
     let pipeline = try Pipeline(catalog: ShopEvents.catalog, trackers: [.console(.json)])
@@ -22,6 +23,15 @@ func useExec() throws -> Pipeline {
     let pipeline = try Pipeline(
         catalog: ShopEvents.catalog,
         trackers: [.exec(["/usr/local/bin/to-crm", "--region", "eu"], name: "crm")],
+        journal: "data/journal"
+    )
+    return pipeline
+}
+
+func useSocket() throws -> Pipeline {
+    let pipeline = try Pipeline(
+        catalog: ShopEvents.catalog,
+        trackers: [.socket("tls://logs.example:6514", name: "logs")],
         journal: "data/journal"
     )
     return pipeline

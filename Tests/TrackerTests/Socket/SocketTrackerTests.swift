@@ -74,20 +74,20 @@ struct SocketTrackerTests {
     @Test(
         "that closes the connection in the middle of a delivery gets it again",
         .promise("socket-receiver"),
-        arguments: [1, 50_000, 500_000]
+        arguments: [(1, 100), (50_000, 10_000), (500_000, 10_000)]
     )
-    func closing(bytes: Int) async throws {
+    func closing(bytes: Int, count: Int) async throws {
         let receiver = try LineReceiver(receiveBuffer: 4096)
         let tracker = SocketTracker.testing(receiver.url)
         receiver.close(afterBytes: bytes)
-        let delivery = SocketEvents.delivery(0..<10_000)
+        let delivery = SocketEvents.delivery(0..<count)
         let reason = await tracker.deliver(delivery).retry?.reason
         #expect(reason?.code == .unavailable)
         #expect(reason?.message == Self.closed)
-        #expect(receiver.lines.count < 10_000)
+        #expect(receiver.lines.count < count)
         receiver.resume()
         #expect(await tracker.deliver(delivery).retry == nil)
-        #expect(SocketEvents.ids(in: receiver.lines.suffix(10_000)) == delivery.map(\.id))
+        #expect(SocketEvents.ids(in: receiver.lines.suffix(count)) == delivery.map(\.id))
         await tracker.stop()
     }
 
@@ -95,7 +95,7 @@ struct SocketTrackerTests {
     @Test(
         "that stops reading is given up after the time limit, and gets everything again",
         .promise("socket-receiver"),
-        arguments: [1000, 100_000]
+        arguments: [100, 100_000]
     )
     func stalled(count: Int) async throws {
         let receiver = try LineReceiver(receiveBuffer: 4096)
