@@ -37,6 +37,7 @@ let package = Package(
         .library(name: "SluiceExec", targets: ["SluiceExec"]),
         .library(name: "SluiceFile", targets: ["SluiceFile"]),
         .library(name: "SluiceWebhook", targets: ["SluiceWebhook"]),
+        .library(name: "SluiceSocket", targets: ["SluiceSocket"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
         .library(name: "Operations", targets: ["Operations"]),
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
@@ -268,6 +269,17 @@ let package = Package(
             ]
         ),
         .target(
+            name: "SluiceSocket",
+            dependencies: [
+                "EventModel", "EventValidation", "SettingDefinitions", "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+            ]
+        ),
+        .target(
             name: "Loader",
             dependencies: [
                 "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "MetricDefinitions", "SluiceKafka",
@@ -341,7 +353,7 @@ let package = Package(
             dependencies: [
                 "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
                 "Operations", "SettingDefinitions", "SluiceConsole", "SluiceExec", "SluiceFile", "SluiceHTTP",
-                "SluiceKafka", "SluicePostgres", "SluiceWebhook", "TrackerKit",
+                "SluiceKafka", "SluicePostgres", "SluiceSocket", "SluiceWebhook", "TrackerKit",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -439,8 +451,8 @@ let package = Package(
             name: "DocumentationSnippets",
             dependencies: [
                 "EventCodegen", "Events", "JustTrack", "Operations", "PlanReading", "Sluice", "SluiceExec",
-                "SluiceFile", "SluiceHTTP",
-                "SluiceKafka", "SluicePostgres", "SluiceTesting", "SluiceWebhook",
+                "SluiceFile", "SluiceHTTP", "SluiceKafka", "SluicePostgres", "SluiceSocket", "SluiceTesting",
+                "SluiceWebhook",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -602,6 +614,14 @@ let package = Package(
             ]
         ),
         .unitTests("SluiceWebhook", dependencies: ["SluiceWebhook", "EventModel", "TrackerKit"]),
+        .unitTests(
+            "SluiceSocket",
+            dependencies: [
+                "SluiceSocket", "EventModel", "EventValidation", "SluiceTesting", "TestCases", "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
+        ),
         .unitTests("JustTrack", dependencies: ["JustTrack", "JustTrackApp", "PipelineTestSupport", "SluiceTesting"]),
         .unitTests(
             "SluiceTesting",
@@ -622,9 +642,12 @@ let package = Package(
             dependencies: [
                 "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
                 "EventValidation", "Gzip", "PipelineTestSupport", "PlanReading", "PlanTools", "ServerTestSupport",
-                "SluiceConsole", "SluiceExec", "SluiceFile", "SluiceKafka", "SluicePostgres", "SluiceTesting",
-                "SluiceWebhook", "TestPromises", "TestSupport", "TrackerKit",
+                "SluiceConsole", "SluiceExec", "SluiceFile", "SluiceKafka", "SluicePostgres", "SluiceSocket",
+                "SluiceTesting", "SluiceWebhook", "TestPromises", "TestSupport", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
         // A server with its pipeline in the process of the tests, and what tests of servers and programs share.

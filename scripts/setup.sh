@@ -4,7 +4,7 @@
 #   scripts/setup.sh           what building and running Sluice need
 #   scripts/setup.sh demo      also PostgreSQL's server
 #   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium, openssl, Python's jsonschema,
-#                              wrk, h2load, slowhttptest, promtool, tmux, and in Python environments in .run the SDKs of other products,
+#                              wrk, h2load, slowhttptest, promtool, tmux, rsyslog, and in Python environments in .run the SDKs of other products,
 #                              what tests the OpenAPI document, and two Singer targets
 #   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk, nginx and openssl
 set -euo pipefail
@@ -68,6 +68,8 @@ find_missing_on_linux() {
         need slowhttptest command -v slowhttptest
         # A terminal for `sluice top`.
         need tmux command -v tmux
+        # A receiver of lines.
+        need rsyslog rsyslog_installed
         # promtool checks the metrics, the alert rules and their tests.
         need prometheus command -v promtool
     fi
@@ -96,6 +98,7 @@ find_missing_on_macos() {
         need nghttp2 command -v h2load
         need slowhttptest command -v slowhttptest
         need tmux command -v tmux
+        need rsyslog rsyslog_installed
         need prometheus command -v promtool
         # Homebrew has no formulas for these two.
         find_chromium >/dev/null \
@@ -109,9 +112,13 @@ find_missing_on_macos() {
     fi
 }
 
-# Debian installs these two in /usr/sbin, which is on the PATH of root only.
+# Debian installs these three in /usr/sbin, which is on the PATH of root only.
 pgbouncer_installed() {
     command -v pgbouncer || [[ -x /usr/sbin/pgbouncer ]]
+}
+
+rsyslog_installed() {
+    command -v rsyslogd || [[ -x /usr/sbin/rsyslogd ]]
 }
 
 nginx_installed() {
@@ -146,8 +153,8 @@ install_on_debian() {
         as_root mkdir -p "${drop_in%/*}"
         echo 'create_main_cluster = false' | as_root tee "$drop_in" >/dev/null
     fi
-    # Debian would start these two as servers, now and at each boot.
-    for service in nginx prometheus; do
+    # Debian would start these three as servers, now and at each boot.
+    for service in nginx prometheus rsyslog; do
         [[ -d /run/systemd/system && " ${missing[*]} " == *" $service "* ]] || continue
         echo "setup: masking the service $service; only its programs are needed (undo: systemctl unmask $service)"
         as_root systemctl mask --quiet "$service.service"

@@ -8,6 +8,7 @@ import SluiceFile
 import SluiceHTTP
 import SluiceKafka
 import SluicePostgres
+import SluiceSocket
 import SluiceWebhook
 package import TrackerKit
 
@@ -18,7 +19,7 @@ package enum SettingCatalog {
     /// Everything that the settings and the commands derive from a type is derived from this list.
     package static let trackerTypes: [any ConfigurableTracker.Type] = [
         ConsoleTracker.self, PostgresTracker.self, KafkaTracker.self, ExecTracker.self, FileTracker.self,
-        WebhookTracker.self, SluiceTracker.self,
+        WebhookTracker.self, SluiceTracker.self, SocketTracker.self,
     ]
 
     package static let keys: [SettingKey] =

@@ -4,6 +4,7 @@ import SluiceExec
 import SluiceFile
 import SluiceKafka
 import SluicePostgres
+import SluiceSocket
 import SluiceWebhook
 
 func useConsole() throws -> Pipeline {
@@ -50,6 +51,15 @@ func useWebhooks() throws -> Pipeline {
             .webhook("https://partner.example/events", name: "partner"),
             .sluice("https://events.example", writeKeyFile: "/run/secrets/centre-key", name: "centre"),
         ],
+        journal: "data/journal"
+    )
+    return pipeline
+}
+
+func useSocket() throws -> Pipeline {
+    let pipeline = try Pipeline(
+        catalog: ShopEvents.catalog,
+        trackers: [.socket("tls://logs.example:6514", name: "logs")],
         journal: "data/journal"
     )
     return pipeline

@@ -202,7 +202,7 @@ struct NamedTrackerTests {
             run.output
                 == [
                     "2:3: error: the tracker 'a' has no type; types are console, postgres, kafka, exec, file,"
-                        + " webhook, sluice [missing-setting]",
+                        + " webhook, sluice, socket [missing-setting]",
                     "3:14: error: trackers.b.type: unknown type 'postgre'; did you mean 'postgres'? [invalid-value]",
                     "4:21: error: there is no setting 'trackers.c.url'; 'sluice config example' shows all settings [unknown-key]",
                     "4:57: error: there is no setting 'trackers.c.timeouts.lockSeconds'; 'sluice config example' shows all"

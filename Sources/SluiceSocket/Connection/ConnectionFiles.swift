@@ -1,0 +1,52 @@
+import NIOPosix
+import NIOSSL
+import SettingDefinitions
+import TrackerKit
+
+/// What a connection takes from files, which are read for each connection, so that replaced ones are used.
+struct ConnectionFiles: Sendable {
+    let lines: EventLines
+    /// `nil` without TLS.
+    let tls: NIOSSLContext?
+
+    /// Reads the files on a thread that may block.
+    static func reading(
+        _ configuration: SocketConfiguration,
+        isSecured: Bool
+    ) async throws(TrackerError) -> ConnectionFiles {
+        do {
+            return try await NIOThreadPool.singleton.runIfActive {
+                ConnectionFiles(
+                    lines: EventLines(configuration.format, fields: try fields(configuration)),
+                    tls: isSecured ? try ReceiverTLS.context(configuration) : nil
+                )
+            }
+        } catch let error as TrackerError {
+            throw error
+        } catch {
+            // The thread pool throws nothing else.
+            throw .cancelled
+        }
+    }
+
+    private static func fields(_ configuration: SocketConfiguration) throws(TrackerError) -> [EventLines.Field] {
+        var fields = configuration.fields.map { entry in
+            let (name, value) = SocketConfiguration.split(entry)
+            return (name, value ?? "")
+        }
+        for entry in configuration.fieldFiles {
+            let (name, path) = SocketConfiguration.split(entry)
+            let bytes: [UInt8]
+            do throws(SecretFile.Problem) {
+                bytes = try SecretFile.currentContents(of: path ?? "")
+            } catch {
+                throw SocketErrors.notPrepared("\(error)")
+            }
+            guard let value = String(validating: bytes, as: UTF8.self) else {
+                throw SocketErrors.notPrepared("The file '\(path ?? "")' is not text in UTF-8; correct it.")
+            }
+            fields.append((name, value))
+        }
+        return fields
+    }
+}
