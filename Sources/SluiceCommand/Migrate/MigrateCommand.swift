@@ -131,7 +131,7 @@ struct MigrateCommand: AsyncParsableCommand {
     /// What to set for a tracker with tables to exist.
     private static var settingsOfDatabases: String {
         SettingCatalog.trackerTypes.filter { $0 is any MigratableTracker.Type }
-            .compactMap(\.requiresOneOf.first?.places).joined(separator: ", ")
+            .compactMap { $0.requiresOneOf.first?.places }.joined(separator: ", ")
     }
 
     /// Warns if no event names the tracker, and of names that are probably meant to be the tracker's.
