@@ -2,7 +2,7 @@ internal import CZlib
 
 /// Compresses bytes to one member of gzip (RFC 1952).
 package enum GzipDeflater {
-    /// Compresses all of `bytes`, with zlib's fastest level: what events have in common is found by each level.
+    /// Compresses all of `bytes`, with zlib's fastest level; higher levels gain little on events.
     ///
     /// - Throws: `GzipError` with `outOfMemory`.
     package static func compress(_ bytes: UnsafeRawBufferPointer) throws(GzipError) -> [UInt8] {
@@ -40,7 +40,7 @@ package enum GzipDeflater {
             }
             input = UnsafeRawBufferPointer(rebasing: input[(offered - Int(stream.avail_in))...])
             if status == Z_STREAM_END { break }
-            guard status == Z_OK || status == Z_BUF_ERROR else { throw outOfMemory }
+            guard status == Z_OK, !isLast || count < output.count else { throw outOfMemory }
         } while true
         output.removeLast(output.count - count)
         return output

@@ -91,13 +91,13 @@ public struct HTTPReceiver: Sendable {
     public var compression: Compression
     /// The number of requests that are in progress at a time.
     ///
-    /// Default: 1, so that events arrive in the order in which they were accepted. With more, only the events of each user do.
+    /// Default: 1, so that events arrive in the order in which they were accepted. With more, at most 1,000, only the events of each user do.
     public var concurrency: Int
     /// How long connecting may take, the handshake of TLS included.
     ///
     /// Default: 10 s.
     public var connectTimeout: Duration
-    /// How long a request may take, until its answer was read.
+    /// How long a request may take, until its answer has been read.
     ///
     /// Default: 30 s.
     public var requestTimeout: Duration

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import TrackerKit
@@ -37,6 +38,13 @@ enum WebhookErrors {
         TrackerError(code: .failed, message: sentence, isRetryable: true)
     }
 
+    /// A delivery that needs many requests took too long.
+    static let slow = TrackerError(
+        code: .timeout,
+        message: "The requests of one delivery took more than a minute, so the rest of its events is sent later.",
+        isRetryable: true
+    )
+
     private static let refused = unavailable("The receiver refuses connections.")
 
     static let timeout = TrackerError(
@@ -52,6 +60,8 @@ enum WebhookErrors {
         case let error as TrackerError: error
         case let error as HTTPClientError: noAnswer(error)
         case let error as NIOSSLError: tls(error)
+        case let error as BoringSSLError: handshake(error)
+        case is HTTPParserError: misconfigured("The receiver's answer is not valid HTTP; correct the address.")
         case is NIOSSLExtraError:
             misconfigured("The receiver's certificate is not that of its host.")
         case let error as NIOConnectionError:
@@ -72,16 +82,22 @@ enum WebhookErrors {
             unavailable("The connection to the receiver took too long.")
         case .remoteConnectionClosed, .httpProxyHandshakeTimeout:
             unavailable("The receiver closed the connection before it had answered.")
-        default: failed("The receiver's answer is not valid HTTP, or the request was not possible.")
+        case .alreadyShutdown: .cancelled
+        default: misconfigured("The address cannot be used for a request, or the receiver's answer is not valid HTTP.")
         }
+    }
+
+    private static func handshake(_ error: BoringSSLError) -> TrackerError {
+        if case .sslError(let errors) = error, errors.contains(.eofDuringHandshake) {
+            // It may be about to stop.
+            return unavailable("The receiver closed the connection during the TLS handshake.")
+        }
+        return misconfigured("The TLS handshake with the receiver failed; correct the address or the certificates.")
     }
 
     private static func tls(_ error: NIOSSLError) -> TrackerError {
         switch error {
-        case .handshakeFailed:
-            misconfigured(
-                "The TLS handshake with the receiver failed; one side does not trust the other's certificate."
-            )
+        case .handshakeFailed(let error): handshake(error)
         default: unavailable("The TLS connection to the receiver was lost.")
         }
     }

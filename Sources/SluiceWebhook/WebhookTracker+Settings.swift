@@ -10,16 +10,16 @@ extension SluiceConfiguration: Configurable {
 }
 
 /// A configuration with a receiver, whose settings are the same for each type.
-protocol ConfigurationOfReceiver: Configurable {
+protocol ReceiverConfiguring: Configurable {
     var name: String { get set }
     var receiver: HTTPReceiver { get set }
 }
 
-extension WebhookConfiguration: ConfigurationOfReceiver {}
-extension SluiceConfiguration: ConfigurationOfReceiver {}
+extension WebhookConfiguration: ReceiverConfiguring {}
+extension SluiceConfiguration: ReceiverConfiguring {}
 
 /// The settings of a receiver, which begin with a type's name.
-struct ReceiverSettings<Configuration: ConfigurationOfReceiver> {
+struct ReceiverSettings<Configuration: ReceiverConfiguring> {
     typealias Place<Value> = any WritableKeyPath<Configuration, Value> & Sendable
 
     let type: String
@@ -28,9 +28,13 @@ struct ReceiverSettings<Configuration: ConfigurationOfReceiver> {
     let headerFiles: SettingKey
     let certificateFile: SettingKey
     let keyFile: SettingKey
+    let concurrency: SettingKey
+    /// Whether the address may have a query.
+    let allowsQuery: Bool
 
-    init(type: String, url summary: String) {
+    init(type: String, url summary: String, allowsQuery: Bool) {
         self.type = type
+        self.allowsQuery = allowsQuery
         let scope = SettingKey.Scope.tracker(type: type)
         url = SettingKey(
             "\(type).url",
@@ -56,6 +60,14 @@ struct ReceiverSettings<Configuration: ConfigurationOfReceiver> {
             .list,
             "Fields of the header whose values are secret, each as Name=path of a file with the value; the files are read for each delivery.",
             default: .none,
+            scope: scope
+        )
+        concurrency = SettingKey(
+            "\(type).concurrency",
+            .number,
+            "The number of requests in progress at a time. With more than one, only the events of each user arrive in order.",
+            default: .value("\(HTTPReceiver(url: "").concurrency)"),
+            range: HTTPReceiver.concurrencyRange,
             scope: scope
         )
         certificateFile = Self.file(type, "certificateFile", "The file with the client's certificate (PEM).")
@@ -92,12 +104,9 @@ struct ReceiverSettings<Configuration: ConfigurationOfReceiver> {
                 scope: .tracker(type: type),
                 "The compression of requests: none, or gzip."
             ),
-            .count(
-                "\(type).concurrency",
-                \.receiver.concurrency,
-                scope: .tracker(type: type),
-                "The number of requests in progress at a time. With more than one, only the events of each user arrive in order."
-            ),
+            Setting(concurrency) { [concurrency] values, configuration in
+                if let count = values.number(concurrency) { configuration.receiver.concurrency = count }
+            },
             .duration(
                 "\(type).timeouts.connectSeconds",
                 \.receiver.connectTimeout,
@@ -110,7 +119,7 @@ struct ReceiverSettings<Configuration: ConfigurationOfReceiver> {
                 \.receiver.requestTimeout,
                 within: 1...3600,
                 scope: .tracker(type: type),
-                "How long a request may take, until its answer was read, in seconds."
+                "How long a request may take, until its answer has been read, in seconds."
             ),
         ]
     }
@@ -120,8 +129,10 @@ struct ReceiverSettings<Configuration: ConfigurationOfReceiver> {
         Setting(key) { values, configuration in configuration[keyPath: place] = values.text(key) }
     }
 
-    static func file(_ type: String, _ name: String, _ summary: String, _ standard: String = "none") -> SettingKey {
-        SettingKey("\(type).\(name)", .text, summary, default: .words(standard), scope: .tracker(type: type))
+    static func file(_ type: String, _ name: String, _ summary: String, _ defaultDescription: String = "none")
+        -> SettingKey
+    {
+        SettingKey("\(type).\(name)", .text, summary, default: .words(defaultDescription), scope: .tracker(type: type))
     }
 
     /// Reads the configuration of the tracker with this name, and notes what is wrong with it.
@@ -138,7 +149,7 @@ struct ReceiverSettings<Configuration: ConfigurationOfReceiver> {
         for problem in fields { values.note(headers, problem) }
         for problem in files { values.note(headerFiles, problem) }
         guard values.text(url) != nil else { return nil }
-        let problem = HTTPReceiver.problem(ofURL: receiver.url)
+        let problem = HTTPReceiver.problem(ofURL: receiver.url, allowsQuery: allowsQuery)
         if let problem { values.note(url, problem) }
         if (receiver.certificateFile == nil) != (receiver.keyFile == nil) {
             let key = receiver.keyFile == nil ? certificateFile : keyFile
@@ -154,7 +165,9 @@ extension WebhookTracker: ConfigurableTracker {
     private static let scope = SettingKey.Scope.tracker(type: type)
     private static let receiver = ReceiverSettings<WebhookConfiguration>(
         type: type,
-        url: "The address of the server, with http or https. The values of its query are not printed."
+        url:
+            "The address of the server, with http or https. Its path and query are not printed, as they may contain a secret.",
+        allowsQuery: true
     )
     package static let settings: [Setting<WebhookConfiguration>] =
         receiver.all([
@@ -214,7 +227,8 @@ extension SluiceTracker: ConfigurableTracker {
     package static let type = SluiceConfiguration.defaultName
     private static let receiver = ReceiverSettings<SluiceConfiguration>(
         type: type,
-        url: "The address of the other Sluice's public port, without a path."
+        url: "The address of the other Sluice's public port, without a path.",
+        allowsQuery: false
     )
     package static let settings: [Setting<SluiceConfiguration>] = receiver.all([
         receiver.path(

@@ -30,18 +30,25 @@ public final class WebhookTracker: CheckableTracker {
             method: configuration.method == .post ? .POST : .PUT,
             form: configuration.form,
             signingKeyFile: configuration.signingKeyFile,
-            isSingle: configuration.format == .single,
+            maximumEvents: configuration.format == .single ? 1 : .max,
+            sufficientAnswerBytes: AnswerVerdict.maximumReasonBytes,
             fields: [],
             verdict: { answer, _, now in AnswerVerdict(webhook: answer, now: now) }
         )
         sender = RequestSender(configuration.receiver, dialect, clock: RelativeClock(clock), now: now)
     }
 
+    /// With one event in each request, fewer events at a time, so that a delivery takes seconds; otherwise `nil`.
+    public var deliveryLimits: DeliveryLimits? {
+        guard configuration.format == .single else { return nil }
+        return DeliveryLimits(maximumEvents: 100 * configuration.receiver.concurrency)
+    }
+
     /// Checks the address and the header's fields.
     ///
     /// - Throws: `invalidSettings`.
     public func checkSettings(for catalog: EventCatalog) throws(TrackerError) {
-        try configuration.receiver.check()
+        try configuration.receiver.check(allowsQuery: true)
     }
 
     /// Reads the files with certificates and secrets.
@@ -55,7 +62,7 @@ public final class WebhookTracker: CheckableTracker {
     public func problems(in pipeline: PipelineOutline) async -> [TrackerError] {
         do throws(TrackerError) {
             try await sender.start()
-            _ = try await sender.ask(.HEAD, configuration.receiver.url)
+            _ = try await sender.send(.HEAD, to: configuration.receiver.url)
             return []
         } catch {
             return [error]

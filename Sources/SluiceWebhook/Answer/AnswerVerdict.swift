@@ -19,7 +19,9 @@ extension AnswerVerdict {
     /// The maximum size of a refusal's reason in bytes, before what may not be printed is escaped.
     static let maximumReasonBytes = 512
 
-    /// What the status of a webhook's answer says. `Documentation/Operate/Trackers.md` has the table.
+    /// What the status of a webhook's answer says.
+    ///
+    /// `Documentation/Operate/Trackers.md` has the table.
     package init(webhook answer: ReceiverAnswer, now: Timestamp) {
         switch answer.status {
         case 200...299: self = .delivered
@@ -50,11 +52,16 @@ extension AnswerVerdict {
         }
     }
 
+    /// The beginning of a text, as it may be printed.
+    static func printable(_ text: some Collection<UInt8>) -> String {
+        var escaped: [UInt8] = []
+        TerminalEscapes.append(text.prefix(maximumReasonBytes), to: &escaped)
+        return String(decoding: escaped, as: UTF8.self)
+    }
+
     /// The status and the beginning of the answer, as they may be printed.
     static func reason(_ answer: ReceiverAnswer) -> String {
-        var escaped: [UInt8] = []
-        TerminalEscapes.append(answer.body.prefix(maximumReasonBytes), to: &escaped)
-        let text = String(decoding: escaped, as: UTF8.self)
+        let text = printable(answer.body)
         return text.isEmpty ? "status \(answer.status)" : "status \(answer.status): \(text)"
     }
 }

@@ -14,14 +14,14 @@ package enum SluiceAnswer {
             return refusals.isEmpty ? .delivered : .partly(refusals)
         case 413: return .tooLarge(reason: AnswerVerdict.reason(answer))
         case 400:
-            // The request is one of this program, so it is no event's fault.
-            return .retry(WebhookErrors.failed("The receiver answered with status 400."), after: nil)
+            // The requests are well-formed, so it is no event's fault.
+            return .retry(WebhookErrors.misconfigured("The receiver answered with status 400."), after: nil)
         default: return AnswerVerdict.failure(answer, now: now)
         }
     }
 
-    /// The rejected events, each with its verdict if the answer has one; `nil` if this is no such answer, or if it does not say which events
-    /// were rejected.
+    /// The rejected events, each with its verdict if the answer has one; `nil` if the answer has another form, or does not say which
+    /// events were rejected.
     private static func refusals(in body: [UInt8], of count: Int) -> [DeliveryOutcome.Refusal]? {
         guard case .object(let answer) = JSONValue(json: body), case .integer(let accepted) = answer["accepted"],
             case .array(let listed) = answer["rejected"]
@@ -33,7 +33,7 @@ package enum SluiceAnswer {
             guard case .integer(let position) = verdict["index"], case .array(let errors) = verdict["errors"] else {
                 continue
             }
-            reasons[Int(position)] = errors.compactMap(reason).joined(separator: "; ")
+            reasons[Int(position)] = AnswerVerdict.printable(errors.compactMap(reason).joined(separator: "; ").utf8)
         }
         return positions.map { .init(position: $0, reason: reasons[$0] ?? "rejected by the receiver") }
     }

@@ -28,7 +28,8 @@ public final class SluiceTracker: CheckableTracker {
             method: .POST,
             form: .linesToSluice,
             signingKeyFile: nil,
-            isSingle: false,
+            maximumEvents: .max,
+            sufficientAnswerBytes: nil,
             // A setting must not make a request all or nothing.
             fields: [("sluice-strict", "false")],
             verdict: { answer, count, now in SluiceAnswer.verdict(answer, to: count, now: now) }
@@ -40,7 +41,7 @@ public final class SluiceTracker: CheckableTracker {
     ///
     /// - Throws: `invalidSettings`.
     public func checkSettings(for catalog: EventCatalog) throws(TrackerError) {
-        try configuration.receiver.check()
+        try configuration.receiver.check(allowsQuery: false)
     }
 
     /// Reads the files with certificates and secrets.
@@ -54,7 +55,7 @@ public final class SluiceTracker: CheckableTracker {
     public func problems(in pipeline: PipelineOutline) async -> [TrackerError] {
         do throws(TrackerError) {
             try await sender.start()
-            let answer = try await sender.ask(.GET, Self.address(of: configuration.receiver.url, "/v1/plan"))
+            let answer = try await sender.send(.GET, to: Self.address(of: configuration.receiver.url, "/v1/plan"))
             guard answer.status == 200 else {
                 guard case .retry(let error, _) = AnswerVerdict.failure(answer, now: .now()) else { return [] }
                 return [error]

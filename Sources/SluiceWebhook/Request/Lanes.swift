@@ -6,6 +6,7 @@ import TrackerKit
 enum Lanes {
     /// Distributes the positions; each lane is ascending, and none is empty.
     static func positions(of delivery: Delivery, over count: Int) -> [[Int]] {
+        let count = min(count, delivery.count)
         guard count > 1 else { return delivery.count == 0 ? [] : [Array(0..<delivery.count)] }
         var lanes = [[Int]](repeating: [], count: count)
         for (position, event) in delivery.enumerated() {

@@ -19,60 +19,93 @@ final class ReceiverClient: Sendable {
         self.clock = clock
     }
 
-    /// Reads the certificates, unless that was done.
+    /// Reads the certificates and makes a client, unless there is one.
     ///
-    /// - Throws: `notPrepared` if one is missing or unusable.
+    /// - Throws: `notPrepared` if a file is missing or unusable.
     func start() async throws(TrackerError) {
         guard client.withLock({ $0 == nil }) else { return }
         let tls = try await Self.blocking { [receiver] () throws(TrackerError) in try Self.tls(of: receiver) }
-        client.withLock { $0 = HTTPClient(configuration: configuration(tls)) }
+        client.withLock { client in
+            if client == nil { client = HTTPClient(configuration: configuration(tls)) }
+        }
     }
 
-    /// Closes the connections.
+    /// Closes the connections; waits for at most a second.
     func stop() async {
         let client = client.withLock { client in
             defer { client = nil }
             return client
         }
-        try? await client?.shutdown()
+        guard let client else { return }
+        let (ends, continuation) = AsyncStream<Void>.makeStream()
+        // On its own, because the library waits for connections that are being opened, which can take as long as their time limit.
+        Task {
+            try? await client.shutdown()
+            continuation.finish()
+        }
+        await withTaskGroup { [clock] group in
+            group.addTask { for await _ in ends {} }
+            group.addTask { try? await clock.sleepUntil(clock.now() + .seconds(1)) }
+            await group.next()
+            group.cancelAll()
+        }
     }
 
     /// Sends a request, and reads its answer.
     ///
+    /// With `sufficientBytes`, the status alone is the answer: no more of the body is read, and no longer than a second.
+    ///
     /// - Throws: Why there is no answer.
-    func send(_ request: HTTPClientRequest) async throws(TrackerError) -> ReceiverAnswer {
-        try await start()
+    func send(
+        _ request: HTTPClientRequest,
+        until sufficientBytes: Int?
+    ) async throws(TrackerError) -> ReceiverAnswer {
         guard let client = client.withLock({ $0 }) else { throw .cancelled }
-        let limit = clock.now() + receiver.requestTimeout
         do {
-            return try await withThrowingTaskGroup(of: ReceiverAnswer.self) { [clock] group in
-                group.addTask { try await Self.answer(to: request, from: client) }
-                // The client's own limits end with the head of the answer, so a body that never ends needs this one.
-                group.addTask {
-                    try await clock.sleepUntil(limit)
-                    throw WebhookErrors.timeout
-                }
-                defer { group.cancelAll() }
-                guard let answer = try await group.next() else { throw WebhookErrors.timeout }
-                return answer
+            let head = try await within(receiver.requestTimeout) {
+                try await client.execute(request, deadline: .distantFuture)
             }
+            let limit = sufficientBytes ?? ReceiverAnswer.maximumBodyBytes
+            let body = Mutex<[UInt8]>([])
+            do {
+                try await within(sufficientBytes == nil ? receiver.requestTimeout : .seconds(1)) {
+                    for try await chunk in head.body {
+                        let isSufficient = body.withLock { body in
+                            body.append(contentsOf: chunk.readableBytesView.prefix(limit - body.count))
+                            return body.count == limit
+                        }
+                        if isSufficient { break }
+                    }
+                }
+            } catch {
+                if sufficientBytes == nil { throw error }
+            }
+            return ReceiverAnswer(
+                status: Int(head.status.code),
+                retryAfter: head.headers.first(name: "retry-after"),
+                body: body.withLock { $0 }
+            )
         } catch {
             throw Task.isCancelled ? .cancelled : WebhookErrors.noAnswer(error)
         }
     }
 
-    private static func answer(to request: HTTPClientRequest, from client: HTTPClient) async throws -> ReceiverAnswer {
-        let response = try await client.execute(request, deadline: .distantFuture)
-        var body: [UInt8] = []
-        for try await chunk in response.body {
-            body.append(contentsOf: chunk.readableBytesView.prefix(ReceiverAnswer.maximumBodyBytes - body.count))
-            if body.count == ReceiverAnswer.maximumBodyBytes { break }
+    /// The result of a function; throws `timeout` if it takes longer.
+    private func within<Value: Sendable>(
+        _ limit: Duration,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { [clock] group in
+            let end = clock.now() + limit
+            group.addTask { try await body() }
+            group.addTask {
+                try await clock.sleepUntil(end)
+                throw WebhookErrors.timeout
+            }
+            defer { group.cancelAll() }
+            guard let value = try await group.next() else { throw WebhookErrors.timeout }
+            return value
         }
-        return ReceiverAnswer(
-            status: Int(response.status.code),
-            retryAfter: response.headers.first(name: "retry-after"),
-            body: body
-        )
     }
 
     // MARK: Configuration
@@ -92,6 +125,9 @@ final class ReceiverClient: Sendable {
 
     private static func tls(of receiver: HTTPReceiver) throws(TrackerError) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        // How long a vanished receiver is waited for when a connection is closed.
+        tls.shutdownTimeout = .seconds(1)
         if let file = receiver.caFile {
             tls.trustRoots = .certificates(try certificates(in: file))
         }
@@ -106,6 +142,16 @@ final class ReceiverClient: Sendable {
                     "The file '\(file)' does not contain a private key in PEM, or cannot be read."
                 )
             }
+        }
+        do {
+            // A key that is not the certificate's is found here, and not at each connection.
+            _ = try NIOSSLContext(configuration: tls)
+        } catch {
+            throw WebhookErrors.notPrepared(
+                receiver.certificateFile == nil
+                    ? "The system has no certificates of authorities; set caFile."
+                    : "The certificate and the key of the client do not belong together."
+            )
         }
         return tls
     }

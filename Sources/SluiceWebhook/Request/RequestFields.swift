@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The fields of each request's header that the settings state, and the secrets that sign it, read anew for each delivery.
+/// The fields of each request's header that the settings state, and the secrets that sign requests, read anew for each delivery.
 struct RequestFields: Sendable {
     let headers: HTTPHeaders
     let secrets: [WebhookSignature.Secret]
@@ -70,9 +70,9 @@ struct RequestFields: Sendable {
 /// An entry of `headers` or `headerFiles`.
 package enum HeaderEntry {
     /// The fields that the tracker writes itself.
-    private static let own: Set = [
-        "connection", "content-encoding", "content-length", "content-type", "host", "transfer-encoding", "webhook-id",
-        "webhook-signature", "webhook-timestamp",
+    private static let reservedNames: Set = [
+        "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "expect", "host",
+        "keep-alive", "te", "transfer-encoding", "upgrade", "webhook-id", "webhook-signature", "webhook-timestamp",
     ]
 
     /// The name and the value of `Name: value`; `nil` if it is malformed.
@@ -95,7 +95,7 @@ package enum HeaderEntry {
 
     /// What is wrong with an entry of `headerFiles`; `nil` if nothing is.
     package static func problem(ofFile entry: String) -> String? {
-        guard let (name, _) = file(entry) else { return "'\(entry)' is not of the form Name=path" }
+        guard let (name, _) = file(entry) else { return "'\(name(of: entry))' is not of the form Name=path" }
         return problem(ofName: name)
     }
 
@@ -103,7 +103,7 @@ package enum HeaderEntry {
     package static func redacted(_ entry: String) -> String { "\(name(of: entry)): \(SettingKey.mask)" }
 
     private static func problem(ofName name: String) -> String? {
-        own.contains(name.lowercased()) ? "the field '\(name)' is written by the tracker" : nil
+        reservedNames.contains(name.lowercased()) ? "the field '\(name)' is written by the tracker" : nil
     }
 
     private static func name(of entry: String) -> Substring { entry.prefix { $0 != ":" && $0 != "=" } }

@@ -14,8 +14,10 @@ final class RequestSender: Sendable {
         let method: HTTPMethod
         let form: RequestBody.Form
         let signingKeyFile: String?
-        /// Whether a request has only one event.
-        let isSingle: Bool
+        /// The maximum number of events in a request.
+        let maximumEvents: Int
+        /// How much of an answer's body is needed, in bytes; `nil` if the body says which events the receiver has, and not the status.
+        let sufficientAnswerBytes: Int?
         /// The fields that each request has beside those of the settings.
         let fields: [(name: String, value: String)]
         /// What an answer to a request with so many events says.
@@ -27,7 +29,12 @@ final class RequestSender: Sendable {
         var limitInBytes = Int.max
         /// Until when the receiver wants no request.
         var pauseEnd = Duration.zero
+        /// Why it wants none.
+        var pauseReason: TrackerError?
     }
+
+    /// After this time, no further request of a delivery is sent, and the rest of it is retried.
+    static let deliveryLimit = Duration.seconds(60)
 
     private let receiver: HTTPReceiver
     private let dialect: Dialect
@@ -66,11 +73,11 @@ final class RequestSender: Sendable {
     /// Sends a request without events.
     ///
     /// - Throws: Why there is no answer.
-    func ask(_ method: HTTPMethod, _ url: String) async throws(TrackerError) -> ReceiverAnswer {
+    func send(_ method: HTTPMethod, to url: String) async throws(TrackerError) -> ReceiverAnswer {
         var request = HTTPClientRequest(url: url)
         request.method = method
         request.headers = try await fields().headers
-        return try await client.send(request)
+        return try await client.send(request, until: 0)
     }
 
     /// Delivers events; those of different users in requests that are in progress at the same time, if the settings allow it.
@@ -84,24 +91,20 @@ final class RequestSender: Sendable {
         }
         let limit = state.withLock { $0.limitInBytes }
         let sizes = delivery.map { $0.batch.line(at: $0.index).count + 1 }
-        let maximumEvents = dialect.isSingle ? 1 : Int.max
+        let end = clock.now() + Self.deliveryLimit
         let sequences = await withTaskGroup(of: RequestSequence.self) { group in
             for lane in Lanes.positions(of: delivery, over: receiver.concurrency) {
                 let sequence = RequestSequence(
                     lane,
                     sizes: sizes,
-                    maximumEvents: maximumEvents,
+                    maximumEvents: dialect.maximumEvents,
                     limitInBytes: limit
                 )
-                group.addTask { await self.send(sequence, of: delivery, fields) }
+                group.addTask { await self.send(sequence, of: delivery, until: end, fields) }
             }
             return await group.reduce(into: [RequestSequence]()) { $0.append($1) }
         }
-        state.withLock { state in
-            let found = sequences.map(\.limitInBytes).min() ?? limit
-            // It grows again, because the request may have been too large for another reason.
-            state.limitInBytes = found < limit || limit == .max ? found : limit + limit / 8
-        }
+        state.withLock { $0.limitInBytes = RequestSequence.limit(after: sequences, from: $0.limitInBytes) }
         return outcome(of: sequences)
     }
 
@@ -110,13 +113,27 @@ final class RequestSender: Sendable {
     private func send(
         _ sequence: RequestSequence,
         of delivery: Delivery,
+        until end: Duration,
         _ fields: RequestFields
     ) async -> RequestSequence {
         var sequence = sequence
         while let part = sequence.next() {
-            sequence.note(await verdict(on: part, of: delivery, fields), on: part)
+            let verdict =
+                if let reason = reasonToWait(end) {
+                    AnswerVerdict.retry(reason, after: nil)
+                } else {
+                    await verdict(on: part, of: delivery, fields)
+                }
+            sequence.note(verdict, on: part)
         }
         return sequence
+    }
+
+    /// Why no further request of a delivery is sent now; `nil` if it is.
+    private func reasonToWait(_ end: Duration) -> TrackerError? {
+        let now = clock.now()
+        if now >= end { return WebhookErrors.slow }
+        return state.withLock { $0.pauseEnd > now ? $0.pauseReason : nil }
     }
 
     private func verdict(
@@ -126,15 +143,21 @@ final class RequestSender: Sendable {
     ) async -> AnswerVerdict {
         do throws(TrackerError) {
             let body = RequestBody(part.count == delivery.count ? delivery : delivery.selecting(part), as: dialect.form)
-            let answer = try await client.send(request(body.bytes, fields))
+            let answer = try await client.send(request(body.bytes, fields), until: dialect.sufficientAnswerBytes)
             let verdict = dialect.verdict(answer, part.count, now())
-            if case .retry(_, let pause?) = verdict {
-                let end = clock.now() + pause
-                state.withLock { $0.pauseEnd = max($0.pauseEnd, end) }
-            }
+            if case .retry(let reason, let pause?) = verdict { self.pause(for: pause, because: reason) }
             return verdict
         } catch {
             return .retry(error, after: nil)
+        }
+    }
+
+    private func pause(for pause: Duration, because reason: TrackerError) {
+        let end = clock.now() + pause
+        state.withLock { state in
+            guard end > state.pauseEnd else { return }
+            state.pauseEnd = end
+            state.pauseReason = reason
         }
     }
 
@@ -187,8 +210,9 @@ final class RequestSender: Sendable {
         let refusals = sequences.flatMap(\.outcome.refusals).sorted { $0.position < $1.position }
         let retried = sequences.flatMap(\.outcome.retried).sorted()
         let failures = sequences.compactMap(\.failure)
-        // An outage is the better explanation, and a cancellation the worst.
-        guard let reason = failures.first(where: \.isOutage) ?? failures.first else { return .refused(refusals) }
+        // Of several reasons, the one that an operator has to act on.
+        let reason = failures.first { !$0.isRetryable } ?? failures.first { $0.code != .cancelled } ?? failures.first
+        guard let reason else { return .refused(refusals) }
         return DeliveryOutcome(refusals: refusals, retry: .init(positions: retried, reason: reason))
     }
 }

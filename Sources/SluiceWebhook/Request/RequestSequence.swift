@@ -55,6 +55,16 @@ package struct RequestSequence: Sendable {
         }
     }
 
+    /// The limit after a delivery: what the sequences found; without a request that was too large, an eighth more than before, because
+    /// that request may have been too large for another reason.
+    package static func limit(after sequences: [RequestSequence], from limit: Int) -> Int {
+        let found = sequences.map(\.limitInBytes).min() ?? limit
+        return found < limit || limit >= largestKnownLimit ? found : min(limit + limit / 8 + 1, largestKnownLimit)
+    }
+
+    /// No delivery is as large, so a larger limit needs no notice.
+    private static let largestKnownLimit = 1 << 40
+
     /// What became of the events.
     ///
     /// Positions that were not sent are among those to retry.

@@ -51,7 +51,12 @@ struct WebhookTests {
             }
             if round == 4 { receiver.stop() }
             if round == 6 { try await receiver.restart() }
-            if round == 9 { try await folder.waitForQuarantined(1) }
+            if round == 9 {
+                try await folder.waitForQuarantined(1)
+                while Set(try receiver.requests.flatMap { Self.numbers($0.body) }).count < 199 {
+                    try Task.checkCancellation()
+                }
+            }
             server.process.send(round == 9 ? SIGTERM : SIGKILL)
             #expect(try await server.process.waitForEnd() == (round == 9 ? .exit(0) : .signal(SIGKILL)))
         }
@@ -142,8 +147,8 @@ struct WebhookTests {
             wrong.output.map { $0.replacing(#/ \[.*/#, with: "") } == [
                 "wrong.yaml:2:28: error: trackers.a.url: expected an address that begins with http:// or https://",
                 "wrong.yaml:3:49: error: trackers.b.headers: the field 'Host' is written by the tracker",
-                "wrong.yaml:3:74: error: trackers.b.concurrency: expected a whole number of at least 1, found 0",
-                "wrong.yaml:4:27: error: trackers.c.url: the address contains a password; use basicAuthFile",
+                "wrong.yaml:3:74: error: trackers.b.concurrency: expected a whole number from 1 to 1000, found 0",
+                "wrong.yaml:4:27: error: trackers.c.url: the address contains a password, which belongs in a file",
                 "wrong.yaml:5:57: error: trackers.d.certificateFile: set both trackers.d.certificateFile and trackers.d.keyFile",
                 "wrong.yaml:6:48: error: trackers.e.format: expected one of ndjson, json, cloudevents, single, found 'xml'",
                 "wrong.yaml:6:66: error: trackers.e.headerFiles: 'X' is not of the form Name=path",
@@ -154,7 +159,7 @@ struct WebhookTests {
             to: "sluice.yaml"
         )
         let shown = try await Sluice.run("config", "show", "--config", "sluice.yaml", in: folder)
-        #expect(shown.output.contains { $0.contains("trackers.a.url ") && $0.contains("http://a/?token=***") })
+        #expect(shown.output.contains { $0.contains("trackers.a.url ") && $0.contains("http://a/***") })
         #expect(shown.output.contains { $0.contains("trackers.a.headers ") && $0.contains("X-Key: ***") })
         #expect(!shown.output.contains { $0.contains("abc") })
     }

@@ -9,7 +9,8 @@ It prints its port, and ends when its standard input does. Each request that it 
     refuse STATUS TEXT     answers so if the body contains the text, and takes other requests
     limit BYTES            answers 413 if the body is longer, and takes other requests
     once STATUS            takes the request, answers with the status, and goes back to `ok`
-    hang, close, drip      takes no request: does not answer, closes the connection, or answers without an end
+    hang, close            takes no request: does not answer, or closes the connection
+    drip, stall            takes no request: answers 200 with a body without an end, or with one that does not come
 """
 import gzip
 import http.server
@@ -71,6 +72,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.connection.recv(1)
             self.close_connection = True
         elif name == "close":
+            self.close_connection = True
+        elif name == "stall":
+            self.send_response(200)
+            self.send_header("Content-Length", "10")
+            self.end_headers()
+            self.connection.recv(1)
             self.close_connection = True
         elif name == "drip":
             self.send_response(200)

@@ -94,7 +94,7 @@ struct SingerTargetTests {
         ("tail -f /dev/null", .timeout, timeout),
         ("exec <&- ; tail -f /dev/null", .timeout, timeout),
         ("trap '' TERM; cat >/dev/null; tail -f /dev/null", .timeout, timeout),
-        (SingerTarget.script + "\nexec >&-; tail -f /dev/null", .timeout, timeout),
+        (SingerTarget.script + "\nexec >/dev/null; tail -f /dev/null", .timeout, timeout),
     ]
 
     private static func ended(_ end: String) -> String {

@@ -229,14 +229,55 @@ struct WebhookTrackerTests {
         await tracker.stop()
     }
 
-    @Test("an answer without an end is cut off, and its status counts")
-    func drip() async throws {
+    @Test("of an answer without an end, or with a slow one, the status counts", arguments: ["drip", "stall"])
+    func endless(mode: String) async throws {
         let receiver = try await WebhookReceiver()
-        try receiver.setMode("drip")
-        let tracker = Self.tracker(of: receiver, clock: ManualClock())
+        try receiver.setMode(mode)
+        let clock = ManualClock()
+        let tracker = Self.tracker(of: receiver, clock: clock)
         try await tracker.start(for: Self.catalog)
-        #expect(await tracker.deliver(Self.delivery(1)).retry == nil)
+        async let outcome = tracker.deliver(Self.delivery(1))
+        if mode == "stall" {
+            await clock.waitForSleeper(for: .seconds(1))
+            clock.advance(by: .seconds(1))
+        }
+        #expect(await outcome.retry == nil)
         await tracker.stop()
+    }
+
+    @Test("stops at once, although a connection is being opened")
+    func stopWhileConnecting() async throws {
+        // Nothing answers there (RFC 5737), so that the connection is opened until its time limit; or the system refuses it.
+        let tracker = WebhookTracker(WebhookConfiguration(url: "http://192.0.2.1/"))
+        try await tracker.start(for: Self.catalog)
+        let delivery = Task { await tracker.deliver(Self.delivery(1)) }
+        delivery.cancel()
+        #expect(await delivery.value.retry != nil)
+        await tracker.stop()
+    }
+
+    @Test("a pause that the receiver asks for ends the other requests of a delivery")
+    func pauseWithinDelivery() async throws {
+        let receiver = try await WebhookReceiver()
+        try receiver.setMode("status 503 Retry-After: 60")
+        let tracker = Self.tracker(of: receiver, clock: ManualClock()) {
+            $0.format = .single
+            $0.receiver.concurrency = 4
+        }
+        try await tracker.start(for: Self.catalog)
+        let retry = await tracker.deliver(Self.delivery(40) { "user-\($0)" }).retry
+        #expect(retry?.positions == Array(0..<40))
+        #expect(retry?.reason.message == "The receiver answered with status 503.")
+        await tracker.stop()
+    }
+
+    @Test("wants fewer events at a time if each has a request of its own")
+    func deliveryLimits() {
+        var configuration = WebhookConfiguration(url: "http://a")
+        #expect(WebhookTracker(configuration).deliveryLimits == nil)
+        configuration.format = .single
+        configuration.receiver.concurrency = 3
+        #expect(WebhookTracker(configuration).deliveryLimits?.maximumEvents == 300)
     }
 
     @Test("a receiver that is down is an outage, and the events arrive when it is up again")
@@ -255,6 +296,7 @@ struct WebhookTrackerTests {
     @Test("a host that does not exist is an outage")
     func unknownHost() async throws {
         let tracker = WebhookTracker(WebhookConfiguration(url: "http://receiver.invalid/"))
+        try await tracker.start(for: Self.catalog)
         let reason = await tracker.deliver(Self.delivery(1)).retry?.reason
         #expect(reason?.code == .unavailable)
         #expect(reason?.message == "The name of the receiver's host cannot be resolved.")
@@ -321,15 +363,27 @@ struct WebhookTrackerTests {
             $0.receiver.certificateFile = client.certificate
             $0.receiver.keyFile = client.privateKey
         }
+        try await trusting.start(for: Self.catalog)
         let outcome = await trusting.deliver(Self.delivery(1))
         #expect(outcome.retry == nil, "\(String(describing: outcome.retry?.reason))")
         let distrusting = Self.tracker(of: receiver)
+        try await distrusting.start(for: Self.catalog)
         #expect(await distrusting.deliver(Self.delivery(1)).retry?.reason.code == .misconfigured)
         let anonymous = Self.tracker(of: receiver) { $0.receiver.caFile = server.certificate }
-        #expect(await anonymous.deliver(Self.delivery(1)).retry != nil)
-        let missing = Self.tracker(of: receiver) { $0.receiver.caFile = folder.path("none") }
-        #expect(await missing.deliver(Self.delivery(1)).retry?.reason.code == .notPrepared)
-        for tracker in [trusting, distrusting, anonymous, missing] { await tracker.stop() }
+        try await anonymous.start(for: Self.catalog)
+        let refused = await anonymous.deliver(Self.delivery(1)).retry?.reason
+        #expect(refused?.code == .misconfigured, "\(String(describing: refused))")
+        for tracker in [trusting, distrusting, anonymous] { await tracker.stop() }
+        for (authority, key) in [(folder.path("none"), client.privateKey), (server.certificate, server.privateKey)] {
+            let tracker = Self.tracker(of: receiver) {
+                $0.receiver.caFile = authority
+                $0.receiver.certificateFile = client.certificate
+                $0.receiver.keyFile = key
+            }
+            let error = await #expect(throws: TrackerError.self) { try await tracker.start(for: Self.catalog) }
+            #expect(error?.code == .notPrepared)
+            await tracker.stop()
+        }
         #expect(try receiver.requests.count == 1)
     }
 

@@ -82,9 +82,26 @@ struct RequestSequenceTests {
             return .delivered
         }
         #expect(stored == Array(0..<100))
-        #expect(limit == 100 ? sequence.limitInBytes == .max : (limit * 5 - 5...limit * 10 + 9).contains(sequence.limitInBytes))
+        let found = sequence.limitInBytes
+        #expect(limit == 100 ? found == .max : (limit * 5 - 5...limit * 10 + 9).contains(found))
         let (_, requests) = send(100, limitInBytes: sequence.limitInBytes) { _ in .delivered }
         #expect(requests.allSatisfy { $0.count <= limit })
+    }
+
+    @Test(
+        "the limit of a receiver grows again, however many deliveries follow, and never too far",
+        arguments: [1, 100, 1 << 20]
+    )
+    func growth(found: Int) {
+        var limit = found
+        for _ in 0..<10_000 {
+            let (sequence, _) = send(1, limitInBytes: limit) { _ in .delivered }
+            let next = RequestSequence.limit(after: [sequence], from: limit)
+            #expect(next >= limit)
+            limit = next
+        }
+        #expect(limit > 1 << 30)
+        #expect(RequestSequence.limit(after: [], from: .max) == .max)
     }
 
     @Test("an event that is too large by itself is refused, and does not make other requests smaller")

@@ -74,7 +74,10 @@ struct PipelineBackfillTests {
         #expect(beta.deliveries.map(\.count) == Array(repeating: 2, count: 30))
     }
 
-    @Test("gets as many events at a time as it wants itself, unless the configuration says how many", arguments: [nil, 3])
+    @Test(
+        "gets as many events at a time as it wants itself, unless the configuration says how many",
+        arguments: [nil, 3]
+    )
     func ownLimits(configured: Int?) async throws {
         let files = try await journal(events: 60)
         let beta = ScriptedTracker(name: "Beta")
