@@ -11,6 +11,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -37,6 +38,23 @@ let package = Package(
                 .product(name: "PlanReading", package: "sluice"),
                 .product(name: "Sluice", package: "sluice"),
                 .product(name: "SluicePostgres", package: "sluice"),
+            ]
+        ),
+        // What the ceilings of trackers call in C: zlib, and what Swift does not import.
+        .target(name: "CCeilings", linkerSettings: [.linkedLibrary("z")]),
+        // Passes deliveries to a tracker without a pipeline, or their bytes to what the tracker builds on.
+        .executableTarget(
+            name: "bench-deliver",
+            dependencies: [
+                "CCeilings",
+                .product(name: "PlanReading", package: "sluice"),
+                .product(name: "Sluice", package: "sluice"),
+                .product(name: "SluiceExec", package: "sluice"),
+                .product(name: "SluiceFile", package: "sluice"),
+                .product(name: "SluiceWebhook", package: "sluice"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
         // Counts calls of malloc.
@@ -84,7 +102,7 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-for target in package.targets where target.name != "CAllocations" {
+for target in package.targets where !["CAllocations", "CCeilings"].contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

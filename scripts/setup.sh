@@ -6,7 +6,7 @@
 #   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium, openssl, Python's jsonschema,
 #                              wrk, h2load, slowhttptest, promtool, tmux, rsyslog, and in Python environments in .run the SDKs of other products,
 #                              what tests the OpenAPI document, and two Singer targets
-#   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk, nginx and openssl
+#   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk, nginx, openssl and Python
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/postgres.sh
@@ -77,6 +77,7 @@ find_missing_on_linux() {
         need wrk command -v wrk
         need nginx nginx_installed
         need openssl command -v openssl
+        need python3 command -v python3
     fi
 }
 
@@ -109,6 +110,7 @@ find_missing_on_macos() {
     if [[ $1 == bench ]]; then
         need wrk command -v wrk
         need nginx nginx_installed
+        need python3 command -v python3
     fi
 }
 

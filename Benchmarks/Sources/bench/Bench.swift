@@ -68,6 +68,7 @@ struct Bench: ParsableCommand {
             plan: "events",
             plans: "Benchmarks/Plans",
             loadScript: "Benchmarks/Load/events.lua",
+            execProgram: "Benchmarks/Programs/append.py",
             retailDay: "Examples/data/retail-2010-12-01.ndjson.gz",
             scratch: FileManager.default.currentDirectoryPath + "/" + scratch,
             postgres: postgres,

@@ -26,6 +26,9 @@ let allRows: [any Row] =
         KafkaRow(),
         RelayRow(),
     ] + RelayAcknowledgeRow.all + [
+        ExecRow(),
+        WebhookRow(),
+    ] + FileRow.all + [
         MemoryRow(),
         OutageRow(),
     ]
