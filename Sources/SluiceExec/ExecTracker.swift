@@ -52,7 +52,7 @@ public final class ExecTracker: CheckableTracker {
         if configuration.protocol == .singer { try SingerStream.checkNames(of: events(of: catalog)) }
     }
 
-    /// Starts the program, unless it runs; of a Singer target, only checks that it is there.
+    /// Starts the program, unless it runs; for a Singer target, only checks that the program exists.
     ///
     /// - Throws: `notPrepared` if the program, its directory or a file with an environment variable is missing; `unavailable`, retryable,
     ///   if the system refuses a process or a thread.

@@ -245,19 +245,25 @@ final class ChildProcess {
         while true {
             if let sending = piece, sent == sending.count { (piece, sent) = (next(), 0) }
             if piece == nil { closeInput() }
+            // Asked before the output, so that nothing is missed that the program wrote before it ended.
+            let hadEnded = hasEnded
             let ready = try wait(forInput: piece != nil, until: deadline, interrupt)
             if ready.output {
                 let isEnd = try takeOutput { bytes throws(TrackerError) in
                     try receive(bytes)
                     return bytes.isEmpty
                 }
-                if isEnd { return }
+                if isEnd {
+                    // It may wait for the end of its input before it ends.
+                    closeInput()
+                    return
+                }
             }
             if ready.input, let sending = piece {
                 do throws(TrackerError) { sent += try send(sending, from: sent) } catch { piece = nil }
             }
             // Processes that it has started may keep its output open.
-            if !ready.input, !ready.output, hasEnded { return }
+            if !ready.input, !ready.output, hadEnded { return }
         }
     }
 

@@ -13,9 +13,9 @@ package enum RecordSchema {
     /// With `DecimalPlaces.maximumWhole`, these are the digits for which targets in Python can check that without rounding.
     private static let unit = "0." + String(repeating: "0", count: DecimalPlaces.maximumFraction - 1) + "1"
 
-    /// The schema of the lines of an event, as a tracker sees them that gets what the plan shows to it.
+    /// The schema of the lines of an event, without the properties that the plan hides from the tracker.
     package static func schema(of event: EventDefinition, decimals: SingerDecimals) -> OrderedJSON {
-        let payload = object([], event.properties, decimals)
+        let payload = object([], event.properties, decimals, isOpen: event.allowsAdditionalProperties)
         let fields: Members = [
             ("id", text(format: "uuid")), ("name", text()), ("time", text(format: "date-time")),
             ("receivedAt", text(format: "date-time")), ("userId", optional("string")),
@@ -43,10 +43,13 @@ package enum RecordSchema {
     private static func object(
         _ annotations: Members,
         _ properties: [PropertyDefinition],
-        _ decimals: SingerDecimals
+        _ decimals: SingerDecimals,
+        isOpen: Bool = false
     ) -> OrderedJSON {
+        // Without it, targets drop what the schema does not describe.
+        let open: Members = isOpen ? [("additionalProperties", .boolean(true))] : []
         let members = properties.filter { !$0.isDropped }.map { (key: $0.name, value: schema(of: $0, decimals)) }
-        return .object(annotations + [type("object"), ("properties", .object(members))])
+        return .object(annotations + [type("object"), ("properties", .object(members))] + open)
     }
 
     private static func schema(of property: PropertyDefinition, _ decimals: SingerDecimals) -> OrderedJSON {

@@ -30,7 +30,7 @@ enum ClientScript {
     static func run(_ name: String, _ arguments: [String], in folder: TestFolder) async throws -> [String] {
         let process = try start(name, arguments, in: folder)
         let ending = try await process.waitForEnd()
-        #expect(ending == .exit(0), "\(process.errors.lines.suffix(5))")
+        #expect(ending == .exit(0), "\(process.errors.lines.suffix(5).joined(separator: "\n"))")
         return process.output?.lines ?? []
     }
 }

@@ -38,7 +38,7 @@ struct WebhookTests {
         try folder.write(
             """
             trackers:
-              partner: { type: webhook, url: "\(receiver.url)/", signingKeyFile: key, compression: gzip }
+              partner: { type: webhook, url: "\(receiver.url)/", signingKeyFile: key, format: json, compression: gzip }
             """,
             to: "sluice.yaml"
         )
@@ -147,7 +147,7 @@ struct WebhookTests {
             wrong.output.map { $0.replacing(#/ \[.*/#, with: "") } == [
                 "wrong.yaml:2:28: error: trackers.a.url: expected an address that begins with http:// or https://",
                 "wrong.yaml:3:49: error: trackers.b.headers: the field 'Host' is written by the tracker",
-                "wrong.yaml:3:74: error: trackers.b.concurrency: expected a whole number from 1 to 1000, found 0",
+                "wrong.yaml:3:75: error: trackers.b.concurrency: expected a whole number from 1 to 1000, found 0",
                 "wrong.yaml:4:27: error: trackers.c.url: the address contains a password, which belongs in a file",
                 "wrong.yaml:5:57: error: trackers.d.certificateFile: set both trackers.d.certificateFile and trackers.d.keyFile",
                 "wrong.yaml:6:48: error: trackers.e.format: expected one of ndjson, json, cloudevents, single, found 'xml'",

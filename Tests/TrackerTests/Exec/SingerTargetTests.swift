@@ -87,6 +87,7 @@ struct SingerTargetTests {
         ("cat >/dev/null", .failed, notConfirmed),
         ("exit 0", .failed, notConfirmed),
         ("exec <&-; exec >&-", .failed, notConfirmed),
+        ("exec >&-; cat >/dev/null", .failed, notConfirmed),
         (SingerTarget.script + "\necho done", .failed, notConfirmed),
         ("cat >/dev/null\n" + #"echo '{"tracker":"exec","run":"1","delivery":1}'"#, .failed, notConfirmed),
         ("cat >/dev/null\ntr '\\0' 'x' </dev/zero", .failed, tooMuch),
