@@ -47,6 +47,17 @@ struct RecordSchemaTests {
         )
     }
 
+    @Test("allows additional properties if the event does, because targets drop what a schema does not allow")
+    func open() {
+        var event = Self.event([])
+        event.allowsAdditionalProperties = true
+        #expect(
+            RecordSchema.schema(of: event, decimals: .strings).line.hasSuffix(
+                #""payload": {"type": ["null", "object"], "properties": {}, "additionalProperties": true}}}"#
+            )
+        )
+    }
+
     @Test("has a type for each kind of property")
     func kinds() throws {
         let schemas: [PropertyType: String] = [
