@@ -93,11 +93,12 @@ extension SocketConfiguration {
         var names = Set(EventLines.members(of: format))
         var problems: [Problem] = []
         for (part, entries) in [(Part.fields, fields), (.fieldFiles, fieldFiles)] {
-            for entry in entries {
+            for (index, entry) in entries.enumerated() {
                 let (name, value) = Self.split(entry)
                 if name.isEmpty || value == nil || (part == .fieldFiles && value == "") {
                     let form = part == .fields ? "name=value" : "name=path"
-                    problems.append(Problem(part: part, sentence: "'\(name)' is not of the form \(form)"))
+                    // What has no equals sign may be a secret.
+                    problems.append(Problem(part: part, sentence: "entry \(index + 1) is not of the form \(form)"))
                 } else if !names.insert(name).inserted {
                     let sentence = "there is another member with the name '\(name)'; choose another name"
                     problems.append(Problem(part: part, sentence: sentence))
@@ -113,9 +114,9 @@ extension SocketConfiguration {
         return (String(entry[..<sign]), String(entry[entry.index(after: sign)...]))
     }
 
-    /// An entry of `fields` without its value.
+    /// An entry of `fields` without its value; one without an equals sign may be a secret as a whole.
     @Sendable
     static func redacted(_ entry: String) -> String {
-        entry.contains("=") ? "\(split(entry).name)=\(SettingKey.mask)" : entry
+        entry.contains("=") ? "\(split(entry).name)=\(SettingKey.mask)" : SettingKey.mask
     }
 }

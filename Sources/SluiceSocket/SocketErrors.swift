@@ -42,7 +42,8 @@ enum SocketErrors {
     static let closed = unavailable("The receiver closed the connection before it had acknowledged all events.")
     static let closedDuringHandshake = unavailable("The receiver closed the connection during the TLS handshake.")
     static let untrusted = misconfigured(
-        "The receiver's certificate is not trusted: no authority of caFile has signed it, or it is not valid now."
+        "The receiver's certificate is not trusted: it is not signed by an authority of caFile, or of the system without a "
+            + "caFile, or it is not valid now."
     )
     static let otherName = misconfigured("The receiver's certificate is for another name than the host of url.")
 
@@ -55,6 +56,7 @@ enum SocketErrors {
         case let error as NIOConnectionError: connecting(error)
         case let error as NIOSSLError: handshake(error)
         case let error as NIOSSLExtraError where error == .failedToValidateHostname: otherName
+        case ChannelError.connectTimeout: connectTimeout
         case let error as IOError: unavailable("The receiver cannot be reached: \(text(of: error.errnoCode)).")
         default: closedDuringHandshake
         }
@@ -81,7 +83,9 @@ enum SocketErrors {
         if let number = errors.compactMap({ ($0 as? IOError)?.errnoCode }).min() {
             return unavailable("The receiver cannot be reached: \(text(of: number)).")
         }
-        return errors.isEmpty ? unavailable("The receiver's name cannot be resolved.") : connectTimeout
+        if errors.isEmpty { return unavailable("The receiver's name cannot be resolved.") }
+        let isTimeout = errors.contains { if case ChannelError.connectTimeout = $0 { true } else { false } }
+        return isTimeout ? connectTimeout : unavailable("The receiver cannot be reached.")
     }
 
     private static func handshake(_ error: NIOSSLError) -> TrackerError {

@@ -80,7 +80,7 @@ private final class LossLog: Sendable {
         let now = clock.now()
         guard let summary = episode.withLock({ $0.failed(now: now) }) else { return }
         logger.warning(
-            "The connection to the receiver broke; events that its kernel had acknowledged, but that it had not read, are lost.",
+            "The connection to the receiver broke; events that its kernel had acknowledged, but that it had not read, may be lost.",
             metadata: ["tracker": "\(tracker)", "connections": "\(summary.count)"]
         )
     }

@@ -8,7 +8,9 @@ import TrackerKit
 /// A connection to a receiver, over TCP or TLS.
 final class ReceiverConnection: Sendable {
     /// How many bytes of a delivery are copied and passed to the kernel at a time; a longer line is copied as a whole.
-    private static let chunkBytes = 128 << 10
+    ///
+    /// A receiver has the time limit for each chunk, so a slow one needs small chunks.
+    private static let chunkBytes = 16 << 10
     /// How long the receiver may take to close its side, after this one is closed.
     private static let endTimeout = Duration.seconds(1)
 
@@ -153,7 +155,9 @@ struct ReceiverTarget: Sendable {
     /// The name that the receiver's certificate has to be for; `nil` for an IP address, which is compared with the certificate's
     /// addresses.
     var serverHostname: String? {
-        let isIPAddress = (try? SocketAddress(ipAddress: address.host, port: address.port)) != nil
+        // The zone of an address, as in `fe80::1%eth0`, says only on which network it is.
+        let host = String(address.host.prefix { $0 != "%" })
+        let isIPAddress = (try? SocketAddress(ipAddress: host, port: address.port)) != nil
         return isIPAddress ? nil : address.host
     }
 }
@@ -181,9 +185,10 @@ private final class Opening: Sendable {
     func connect() async throws -> ReceiverConnection {
         // Whoever abandons the attempt does not wait for the system's search for the name, which cannot be cancelled.
         var bootstrap = ClientBootstrap(group: loop)
-            .connectTimeout(.nanoseconds(Int64(target.connectTimeout / .nanoseconds(1))))
+            // The clock's limit, which is shorter, abandons the attempt. NIO cannot be told to have no limit.
+            .connectTimeout(.hours(24))
             .channelInitializer { channel in channel.eventLoop.makeCompletedFuture { try self.admit(channel) } }
-        for (option, value) in SendQueue.options(limit: target.acknowledgementTimeout) {
+        for (option, value) in SendQueue.options {
             bootstrap = bootstrap.channelOption(option, value: value)
         }
         bootstrap.connect(host: target.address.host, port: target.address.port).whenComplete { result in

@@ -7,7 +7,8 @@ import TrackerKit
 enum ReceiverTLS {
     /// Reads the files, which blocks.
     ///
-    /// - Throws: `notPrepared` if a file is missing or has no certificate or key; `misconfigured` if they do not fit together.
+    /// - Throws: `notPrepared` if a file is missing or has no certificate or key, or if the system has no certificates of
+    ///   authorities; `misconfigured` if the certificate and the key do not fit together.
     static func context(_ configuration: SocketConfiguration) throws(TrackerError) -> NIOSSLContext {
         var tls = TLSConfiguration.makeClientConfiguration()
         // With TLS 1.3, a server checks the client's certificate after this side has finished its handshake. Events sent in between
@@ -29,6 +30,11 @@ enum ReceiverTLS {
             return try NIOSSLContext(configuration: tls)
         } catch {
             // BoringSSL's error shows places in its source only.
+            guard configuration.certificateFile != nil else {
+                throw SocketErrors.notPrepared(
+                    "The system's certificates of authorities cannot be loaded; install them, or set caFile."
+                )
+            }
             throw SocketErrors.misconfigured(
                 "The certificate of certificateFile and the key of keyFile do not fit together."
             )

@@ -34,16 +34,17 @@ enum SendQueue {
         }
     }
 
-    /// Options with which a vanished receiver is noticed: after half a minute of silence it is asked every ten seconds whether it
-    /// exists, and the connection ends after three questions, or once it has acknowledged nothing for `limit`.
-    static func options(limit: Duration) -> [(option: ChannelOptions.Types.SocketOption, value: Int)] {
+    /// Options with which a receiver that vanished is noticed while nothing is sent: after half a minute of silence it is asked every
+    /// ten seconds whether it exists, and the connection ends after three questions.
+    ///
+    /// While bytes are not acknowledged, the kernel does not ask. The time limits of `ReceiverConnection` are for that.
+    static var options: [(option: ChannelOptions.Types.SocketOption, value: Int)] {
         var options: [(ChannelOptions.Types.SocketOption, Int)] = [
             (.socketOption(.so_keepalive), 1),
             (tcp(TCP_KEEPINTVL), 10), (tcp(TCP_KEEPCNT), 3),
         ]
         #if os(Linux)
-        let milliseconds = min(Int(limit / .milliseconds(1)), Int(Int32.max))
-        options += [(tcp(TCP_KEEPIDLE), 30), (tcp(TCP_USER_TIMEOUT), milliseconds)]
+        options.append((tcp(TCP_KEEPIDLE), 30))
         #else
         options.append((tcp(TCP_KEEPALIVE), 30))
         #endif

@@ -4,7 +4,8 @@ import TrackerKit
 extension RelativeClock {
     /// Runs work that does not end at cancellation by itself, such as waiting for an event loop.
     ///
-    /// After the limit, and at cancellation, `abandon` is called, with which the work has to end soon.
+    /// After the limit, and at cancellation, `abandon` is called, with which the work has to end soon. It is also called, perhaps once
+    /// more, after the work has failed.
     ///
     /// - Throws: What the work throws; `timeout` after the limit; `cancelled`.
     func limit<Value: Sendable>(
@@ -16,6 +17,7 @@ extension RelativeClock {
         let deadline = now() + limit
         let result = await withTaskGroup(of: Result<Value, TrackerError>.self) { group in
             let isDone = Interrupt()
+            let isAbandoned = Interrupt()
             group.addTask {
                 do throws(TrackerError) {
                     let value = try await work()
@@ -28,11 +30,18 @@ extension RelativeClock {
             }
             group.addTask {
                 let isOver = (try? await sleepUntil(deadline)) != nil
-                if !isDone.isRaised { abandon() }
+                if !isDone.isRaised {
+                    isAbandoned.raise()
+                    abandon()
+                }
                 return .failure(isOver ? timeout : .cancelled)
             }
             let first = await group.next() ?? .failure(.cancelled)
             group.cancelAll()
+            guard case .failure = first else { return first }
+            // The work may have succeeded just as the limit passed. Its value, such as a connection, must not be left behind.
+            if case .success(let value)? = await group.next(), !isAbandoned.isRaised { return .success(value) }
+            abandon()
             return first
         }
         return try result.get()

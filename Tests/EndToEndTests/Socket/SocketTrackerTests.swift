@@ -99,7 +99,7 @@ struct SocketTrackerTests {
                 "wrong.yaml:4:60: error: trackers.c.keyFile: needs certificateFile as well [missing-setting]",
                 "wrong.yaml:4:77: error: trackers.c.fields: there is another member with the name 'id'; choose another name"
                     + " [invalid-value]",
-                "wrong.yaml:4:77: error: trackers.c.fields: 'x' is not of the form name=value [invalid-value]",
+                "wrong.yaml:4:77: error: trackers.c.fields: entry 2 is not of the form name=value [invalid-value]",
                 "wrong.yaml:5:59: error: trackers.d.format: expected one of canonical, logstash, found 'json' [invalid-value]",
                 "wrong.yaml:6:3: error: the tracker 'e' needs trackers.e.url [missing-setting]",
             ]

@@ -72,14 +72,16 @@ struct SocketConfigurationTests {
         }
         #expect(twice?.hasPrefix("The setting fieldFiles is invalid: there is another member") == true)
         #expect(
-            Self.message { $0.fields = ["=x"] } == "The setting fields is invalid: '' is not of the form name=value."
+            Self.message { $0.fields = ["=x"] }
+                == "The setting fields is invalid: entry 1 is not of the form name=value."
         )
         #expect(
-            Self.message { $0.fields = ["x"] } == "The setting fields is invalid: 'x' is not of the form name=value."
+            Self.message { $0.fields = ["a=b", "secret"] }
+                == "The setting fields is invalid: entry 2 is not of the form name=value."
         )
         #expect(
             Self.message { $0.fieldFiles = ["x="] }
-                == "The setting fieldFiles is invalid: 'x' is not of the form name=path."
+                == "The setting fieldFiles is invalid: entry 1 is not of the form name=path."
         )
         #expect(Self.message { $0.fields = ["a=", "b=c=d", "é =x"] } == nil)
     }
