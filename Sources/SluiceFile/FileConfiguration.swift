@@ -42,7 +42,7 @@ public struct FileConfiguration: Sendable {
     ///
     /// Default: 128 MiB.
     public var maximumFileBytes: Int
-    /// How long after its first event a file is complete.
+    /// How long after it was begun a file is complete.
     ///
     /// Default: one hour.
     public var maximumAge: Duration

@@ -60,6 +60,12 @@ enum FileErrors {
                 message: "The file system of the folder '\(folder)' cannot lock files; use another one.",
                 isRetryable: false
             )
+        case EMLINK:
+            TrackerError(
+                code: .misconfigured,
+                message: "The file system of the folder '\(folder)' has no hard links; use another one.",
+                isRetryable: false
+            )
         case EXDEV:
             TrackerError(
                 code: .misconfigured,

@@ -5,8 +5,6 @@ import TrackerKit
 
 /// The files of a tracker, and the thread that writes them.
 actor FileSession {
-    /// The folder of the unfinished files; no event's name begins with a dot.
-    private static let unfinishedFolder = ".partial"
     /// How long to wait before a file is given its name again, in case that failed.
     private static let pauseAfterFailure = Duration.seconds(10)
     /// How many complete files may wait for their names before deliveries wait, too.
@@ -52,6 +50,7 @@ actor FileSession {
             guard !hasRecovered else { return }
             for name in try folders.unfinished.names() where paths.isUnfinished(name) {
                 recover(name, in: folders.unfinished)
+                // At once, because each of them is open until it has its name.
                 completeFiles()
             }
             hasRecovered = true
@@ -72,7 +71,7 @@ actor FileSession {
                 // It is created when the tracker starts.
                 folder = try ArchiveFolder(path: paths.template.folderAboveRoot, creates: false)
             }
-            try folder.check(with: paths.unfinishedName())
+            try folder.check(with: paths.unfinishedName(), and: paths.unfinishedName())
             return []
         } catch {
             return [trackerError(error)]
@@ -112,10 +111,11 @@ actor FileSession {
     func stop() {
         timer?.cancel()
         table.endAll()
+        nextAttempt = nil
         completeFiles()
         // Another process may have files there.
         if hasRecovered, let root = try? ArchiveFolder(path: paths.template.root, creates: false) {
-            root.removeIfEmpty(Self.unfinishedFolder)
+            root.removeIfEmpty(PathTemplate.unfinishedFolder)
         }
     }
 
@@ -124,7 +124,7 @@ actor FileSession {
     /// The folder that everything is in, and that of the unfinished files, opened anew because somebody may have moved them.
     private func folders() throws(SystemFailure) -> (root: ArchiveFolder, unfinished: ArchiveFolder) {
         let root = try ArchiveFolder(path: paths.template.root, creates: true)
-        return (root, try root.folder(Self.unfinishedFolder, creates: true))
+        return (root, try root.folder(PathTemplate.unfinishedFolder, creates: true))
     }
 
     /// The file that a target's events are written to, open.
@@ -170,11 +170,12 @@ actor FileSession {
         }
     }
 
-    /// Gives the complete files their names.
+    /// Gives the complete files their names; those for which that has failed, only when it is time for the next attempt.
     private func completeFiles() {
         guard !table.complete.isEmpty else { return }
-        nextAttempt = nil
-        for file in table.complete {
+        if let time = nextAttempt, clock.now() >= time { nextAttempt = nil }
+        let repeats = nextAttempt == nil
+        for file in table.complete where repeats || !file.isWaiting {
             do {
                 let folders = try folders()
                 if try file.complete(from: folders.unfinished, in: folders.root) {
@@ -184,6 +185,7 @@ actor FileSession {
                 }
             } catch {
                 file.close()
+                file.isWaiting = true
                 noteFailure(trackerError(error))
             }
         }
@@ -196,7 +198,7 @@ actor FileSession {
     }
 
     private func noteFailure(_ error: TrackerError) {
-        nextAttempt = clock.now() + Self.pauseAfterFailure
+        nextAttempt = nextAttempt ?? clock.now() + Self.pauseAfterFailure
         lastFailure = error
         guard let summary = failures.failed(because: "\(error)", now: clock.now()) else { return }
         logger.warning(
@@ -205,9 +207,14 @@ actor FileSession {
         )
     }
 
+    private var hasRoot: Bool { (try? ArchiveFolder(path: paths.template.root, creates: false)) != nil }
+
     private func trackerError(_ error: any Error) -> TrackerError {
         switch error {
         case let error as TrackerError: error
+        case let error as SystemFailure where error.isMissing && hasRoot:
+            // For example, another process has removed the folder of the unfinished files, because it was empty.
+            FileErrors.unavailable("Something in the folder '\(paths.template.root)' was removed while it was used.")
         case let error as SystemFailure: FileErrors.error(error, folder: paths.template.root)
         case let error as GzipError: FileErrors.unavailable(error.message)
         default: FileErrors.unavailable("The file does not begin with an event.")
@@ -244,17 +251,18 @@ actor FileSession {
 private struct UnknownContents: Error {}
 
 extension ArchiveFolder {
-    /// Checks that a file can be made, locked and written, and removes it.
-    fileprivate func check(with name: String) throws(SystemFailure) {
+    /// Checks that a file can be made, locked, written and given another name, and removes it.
+    fileprivate func check(with name: String, and other: String) throws(SystemFailure) {
         let file = try create(name)
         do throws(SystemFailure) {
             _ = try file.lock()
             try file.write([UInt8(ascii: "\n")], at: 0)
             try file.sync()
+            try move(name, to: self, as: other)
         } catch {
-            try? remove(name)
+            for name in [name, other] { try? remove(name) }
             throw error
         }
-        try remove(name)
+        try remove(other)
     }
 }

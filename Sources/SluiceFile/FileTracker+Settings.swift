@@ -53,7 +53,7 @@ extension FileTracker: ConfigurableTracker {
             \.maximumAge,
             within: 1...604_800,
             scope: .tracker(type: type),
-            "How long after its first event a file is complete, in seconds."
+            "How long after it was begun a file is complete, in seconds."
         ),
     ]
     package static let requiresOneOf: [SettingKey] = [.filePath]

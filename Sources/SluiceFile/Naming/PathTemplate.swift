@@ -14,6 +14,8 @@ package struct PathTemplate: Sendable, Hashable {
         case time(Range<Int>)
     }
 
+    /// The folder of the unfinished files, below the root; no event's name begins with a dot.
+    static let unfinishedFolder = ".partial"
     /// The maximum length of a name in most file systems.
     static let maximumNameBytes = 255
     /// The room for the number of a file.
@@ -54,6 +56,11 @@ package struct PathTemplate: Sendable, Hashable {
         var folders: [[Piece]] = []
         for part in parts.dropLast().dropFirst(fixed.count) { folders.append(try Self.pieces(of: part)) }
         let file = try Self.pieces(of: last)
+        guard (folders.first ?? file) != [.text(Self.unfinishedFolder)] else {
+            throw Problem(
+                sentence: "'\(Self.unfinishedFolder)' is the folder of the unfinished files; use another name"
+            )
+        }
         maximumEventBytes = try Self.maximumEventBytes(in: folders + [file])
         self.folders = folders
         self.file = file

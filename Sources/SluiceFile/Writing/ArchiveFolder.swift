@@ -44,8 +44,6 @@ struct FileIdentity: Hashable {
     let device: UInt64
     let number: UInt64
     let isRegularFile: Bool
-    /// How many names it has.
-    let links: Int
 
     /// Reads it from what `fstat` or `fstatat` has returned.
     init(_ result: Int32, _ status: stat) throws(SystemFailure) {
@@ -53,7 +51,6 @@ struct FileIdentity: Hashable {
         device = UInt64(truncatingIfNeeded: status.st_dev)
         number = UInt64(truncatingIfNeeded: status.st_ino)
         isRegularFile = status.st_mode & S_IFMT == S_IFREG
-        links = Int(status.st_nlink)
     }
 
     func isSame(as other: FileIdentity) -> Bool { device == other.device && number == other.number }
@@ -134,7 +131,7 @@ struct ArchiveFolder {
 
     /// Gives a file another name, in place of its own, unless something has that name.
     ///
-    /// - Throws: Also an error for which `isExisting` is true.
+    /// - Throws: Also an error for which `isExisting` is true; `EMLINK` if the file system cannot do that.
     func move(_ name: String, to folder: ArchiveFolder, as other: String) throws(SystemFailure) {
         if linkat(descriptor.number, name, folder.descriptor.number, other, 0) == 0 {
             // The file keeps its first name until the second one is on disk.
@@ -142,13 +139,18 @@ struct ArchiveFolder {
             try remove(name)
             return
         }
-        // A file system without links, on which only another process could take the name in between.
+        // A file system without links.
         guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS].contains(errno) else { throw SystemFailure(errno) }
-        guard try folder.identity(of: other) == nil else { throw SystemFailure(EEXIST) }
-        guard renameat(descriptor.number, name, folder.descriptor.number, other) == 0 else {
-            throw SystemFailure(errno)
+        // A plain renaming could replace another process's file.
+        #if canImport(Darwin)
+        let flags = UInt32(RENAME_EXCL)
+        guard renameatx_np(descriptor.number, name, folder.descriptor.number, other, flags) == 0 else {
+            throw SystemFailure([EINVAL, ENOTSUP].contains(errno) ? EMLINK : errno)
         }
         try folder.sync()
+        #else
+        throw SystemFailure(EMLINK)
+        #endif
     }
 
     /// Removes a file, if it exists.

@@ -1,7 +1,18 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// A file that events are appended to, under a name of its own until it is complete.
 ///
 /// Its lock shows other processes that it is in use. To save descriptors, it can be closed, and is opened again when it is used.
 final class UnfinishedFile {
+    /// How many files are created at most until one of them can be used.
+    private static let maximumAttempts = 10
+
     /// Its name until it is complete.
     let name: String
     /// What it will be called.
@@ -16,12 +27,15 @@ final class UnfinishedFile {
     private var tail: Int? = 0
     /// When it was last used, as a number.
     var lastUse = 0
+    /// Whether it is complete, and could not be given its name.
+    var isWaiting = false
 
     /// Creates a file, with a lock.
     init(_ target: FileTarget, _ paths: FilePaths, in folder: ArchiveFolder, now: Duration) throws(SystemFailure) {
         self.target = target
         began = now
-        while true {
+        var names: [String] = []
+        for _ in 0..<Self.maximumAttempts {
             let name = paths.unfinishedName()
             let descriptor = try folder.create(name)
             let identity: FileIdentity
@@ -29,6 +43,7 @@ final class UnfinishedFile {
                 identity = try descriptor.identity()
                 // A process that looks for the files of a killed one may have the lock, and remove this one because it is empty.
                 guard try descriptor.lock(), try folder.identity(of: name)?.isSame(as: identity) == true else {
+                    names.append(name)
                     continue
                 }
                 try folder.sync()
@@ -41,6 +56,9 @@ final class UnfinishedFile {
             self.descriptor = descriptor
             return
         }
+        // It is not another process: this file system cannot lock files, or does not identify them.
+        for name in names { try? folder.remove(name) }
+        throw SystemFailure(ENOLCK)
     }
 
     /// Takes over the file of a killed process; `nil` if a running one has it.
@@ -96,17 +114,12 @@ final class UnfinishedFile {
         tail = 0
     }
 
-    /// The events that were appended are not delivered, so their bytes are cut off: now, or when the file is used next.
+    /// The events that were appended are not delivered, so their bytes are cut off.
     func rollBack() {
         guard tail != 0 else { return }
+        // The next use cuts them off once more, and syncs that; after a crash, whole events that are left are repetitions.
         tail = nil
-        guard let descriptor else { return }
-        do throws(SystemFailure) {
-            try descriptor.truncate(to: size)
-            tail = 0
-        } catch {
-            // The next use tries again; and after a crash, whole events that are left over are repetitions.
-        }
+        try? descriptor?.truncate(to: size)
     }
 
     /// Gives it its name, in folders that are created, or removes it if it has no events; returns whether it was still there.
@@ -122,12 +135,6 @@ final class UnfinishedFile {
             return true
         }
         let destination = try root.folder(target.folders)
-        if try descriptor.identity().links > 1 {
-            // It got its name before, and lost the other one not yet.
-            try destination.sync()
-            try folder.remove(name)
-            return true
-        }
         var number = 1
         while true {
             do throws(SystemFailure) {
@@ -135,6 +142,12 @@ final class UnfinishedFile {
                 return true
             } catch {
                 guard error.isExisting else { throw error }
+                if try destination.identity(of: target.name(number))?.isSame(as: identity) == true {
+                    // It got its name before, and lost the other one not yet.
+                    try destination.sync()
+                    try folder.remove(name)
+                    return true
+                }
                 number += 1
             }
         }

@@ -76,9 +76,9 @@ private final class FolderOfFiles: Sendable {
 
     private static func ids(_ bytes: [UInt8]) throws -> [EventID] {
         let text = String(decoding: bytes.first == 0x1F ? try inflate(bytes) : bytes, as: UTF8.self)
-        return text.split(separator: "\n").compactMap { line in
+        return try text.split(separator: "\n").map { line in
             // After `{"id":"`.
-            EventID(String(line.dropFirst(7).prefix(36)))
+            try #require(EventID(String(line.dropFirst(7).prefix(36))))
         }
     }
 

@@ -24,6 +24,7 @@ struct FilePathsTests {
         "a//b///{event}": "a/b/Sold",
         "a/x{event}y{event}z/b/{node}": "a/xSoldySoldz/b/n",
         "/{event}.ndjson": "//Sold.ndjson",
+        "a/.partial/{event}": "a/.partial/Sold",
         "{dd}/fixed/{HH}.{MM}": "./28/fixed/05.11",
     ]
 
@@ -70,6 +71,8 @@ struct FilePathsTests {
         "..": "the path contains '..'; write the path without it",
         "archive/../x.ndjson": "the path contains '..'; write the path without it",
         "archive/{event}/..": "the path contains '..'; write the path without it",
+        ".partial": "'.partial' is the folder of the unfinished files; use another name",
+        "a/.partial": "'.partial' is the folder of the unfinished files; use another name",
         "a/{hour}.ndjson":
             "'{hour}' is not a placeholder; those of a path are {event}, {yyyy}, {MM}, {dd}, {HH}, {node}",
         "a/{}.ndjson": "'{}' is not a placeholder; those of a path are {event}, {yyyy}, {MM}, {dd}, {HH}, {node}",

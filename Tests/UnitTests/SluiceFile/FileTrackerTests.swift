@@ -99,11 +99,17 @@ struct FileTrackerTests {
         clock.advance(by: .seconds(39))
         #expect(archive.files() == [])
         clock.advance(by: .seconds(1))
-        while archive.files() != ["archive/Sold.ndjson"] { await Task.yield() }
+        while archive.files() != ["archive/Sold.ndjson"] {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
         #expect(try archive.lines(of: "archive/Sold.ndjson") == Delivery.numbered(0..<2).lines)
         await clock.waitForSleeper(for: .seconds(20))
         clock.advance(by: .seconds(20))
-        while archive.files().count < 2 || archive.files(unfinished: true) != [] { await Task.yield() }
+        while archive.files().count < 2 || archive.files(unfinished: true) != [] {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
         await tracker.stop()
     }
 
@@ -215,12 +221,39 @@ struct FileTrackerTests {
         #expect(log.all.count { $0.hasPrefix("A complete file cannot be given its name") } == 1)
         await clock.waitForSleeper(for: .seconds(10))
         try archive.remove("archive/Sold")
+        // A new file gets its name at once; those that wait are not tried again with each delivery.
+        #expect(await tracker.deliver(.numbered(2..<3)).retry == nil)
+        #expect(archive.files(unfinished: true).count == 2)
+        #expect(try archive.lines(of: "archive/Sold/all.ndjson") == Delivery.numbered(2..<3).lines)
         clock.advance(by: .seconds(10))
-        while archive.files(unfinished: true).count > 0 { await Task.yield() }
+        while archive.files(unfinished: true).count > 0 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
         await tracker.stop()
-        #expect(archive.files() == ["archive/Sold/all+2.ndjson", "archive/Sold/all.ndjson", "outside/file"])
-        let lines = try ["all", "all+2"].flatMap { try archive.lines(of: "archive/Sold/\($0).ndjson") }
-        #expect(lines.sorted() == Delivery.numbered(0..<2).lines.sorted())
+        #expect(
+            archive.files() == [
+                "archive/Sold/all+2.ndjson", "archive/Sold/all+3.ndjson", "archive/Sold/all.ndjson", "outside/file",
+            ]
+        )
+        let lines = try ["all", "all+2", "all+3"].flatMap { try archive.lines(of: "archive/Sold/\($0).ndjson") }
+        #expect(lines.sorted() == Delivery.numbered(0..<3).lines.sorted())
+    }
+
+    @Test("gives a file its name even if somebody has made another link to it")
+    func otherLink() async throws {
+        let archive = try Archive()
+        let tracker = archive.tracker()
+        try await tracker.start(for: Archive.catalog)
+        #expect(await tracker.deliver(.numbered(0..<1)).retry == nil)
+        try FileManager.default.linkItem(
+            atPath: archive.path(try #require(archive.files(unfinished: true).first)),
+            toPath: archive.path("archive/copy")
+        )
+        await tracker.stop()
+        #expect(archive.files() == ["archive/Sold.ndjson", "archive/copy"])
+        #expect(archive.files(unfinished: true) == [])
+        #expect(try archive.lines(of: "archive/Sold.ndjson") == Delivery.numbered(0..<1).lines)
     }
 
     @Test("finds what is wrong with its folder, and leaves nothing there")
