@@ -252,8 +252,7 @@ let package = Package(
         .target(
             name: "SluiceWebhook",
             dependencies: [
-                "EventModel", "EventSchema", "EventValidation", "Gzip", "Hashing", "JSONTape", "SettingDefinitions",
-                "TrackerKit",
+                "EventModel", "EventValidation", "Gzip", "Hashing", "JSONTape", "SettingDefinitions", "TrackerKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
