@@ -55,6 +55,19 @@ package final class PrivateRsyslog: Sendable {
         self.shell.withLock { $0 = shell }
     }
 
+    /// Suspends it: its kernel still acknowledges what arrives, and nothing is read.
+    package func suspend() throws { try send(SIGSTOP) }
+
+    /// Lets it read again.
+    package func resume() throws { try send(SIGCONT) }
+
+    private func send(_ signal: Int32) throws {
+        let text = try String(contentsOfFile: "\(folder)/pid", encoding: .utf8)
+        guard let process = pid_t(text.filter(\.isNumber)), kill(process, signal) == 0 else {
+            throw PrivatePostgres.Unavailable(description: "rsyslogd does not run.")
+        }
+    }
+
     private static func configuration(_ folder: String, port: Int) -> String {
         """
         global(workDirectory="\(folder)" maxMessageSize="4m" processInternalMessages="off"
@@ -122,6 +135,7 @@ package final class PrivateRsyslog: Sendable {
         echo up
         read -r word
         kill -TERM $!
+        kill -CONT $!
         wait $!
         [ "$word" = keep ] || rm -rf \(folder)
         """

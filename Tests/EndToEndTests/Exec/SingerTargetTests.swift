@@ -22,15 +22,6 @@ struct SingerTargetTests {
         }.joined(separator: "\n")
     }
 
-    private static func target(_ name: String) throws -> String {
-        let program = RepositoryFile.url(".run/\(name)/bin/\(name)")
-        try #require(
-            FileManager.default.isExecutableFile(atPath: program.path),
-            "\(name) is not installed: run `make setup-test`"
-        )
-        return program.path
-    }
-
     @Test(
         "target-postgres has the same events as the PostgreSQL tracker, also if sluice is killed",
         .promise("killed-process")
@@ -52,7 +43,7 @@ struct SingerTargetTests {
               lake:
                 type: exec
                 protocol: singer
-                command: [\(try Self.target("target-postgres")), --config, target.json]
+                command: [\(try SingerTarget.path("target-postgres")), --config, target.json]
                 delivery: { lingerMilliseconds: 200 }
             """,
             to: "sluice.yaml"
