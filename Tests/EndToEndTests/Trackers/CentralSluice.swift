@@ -25,7 +25,7 @@ final class CentralSluice {
         #expect(migration.ending == .exit(0), "\(migration.errors)")
         let key = try await Sluice.run("keys", "new", "edge", "--keys", "keys.json", in: folder)
         #expect(key.ending == .exit(0), "\(key.errors)")
-        writeKey = try #require(key.output.flatMap { $0.split(separator: " ") }.max { $0.count < $1.count }).description
+        writeKey = try #require(key.output.first)
         process = try Self.process(database, in: folder, at: "127.0.0.1:0")
         let line = try await process.errors.line(containing: "The server accepts events.")
         address = String(try #require(line.firstMatch(of: /url=http:\/\/([^\/]+)\/v1\/events/)?.1))

@@ -188,6 +188,7 @@ final class TrackerScene {
           partner:
             type: webhook
             url: "\(receiver.url)/"
+            format: json
             signingKeyFile: signing-key
             compression: gzip
             timeouts: { requestSeconds: 5 }
