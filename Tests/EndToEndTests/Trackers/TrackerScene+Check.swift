@@ -47,7 +47,7 @@ extension TrackerScene {
             "warehouse": try await rows(of: warehouse, in: "public"),
             "archive": Self.ids(in: unpacked.text.split(separator: "\n").map(String.init)),
             "partner": try receiver.requests.flatMap { request in
-                request.body.matches(of: /"id":"([^"]*)","name":/).map { String($0.1) }
+                request.body.matches(of: /"id":"([^"]*)","name":"/).map { String($0.1) }
             },
             "centre": try await rows(of: centre.database, in: "analytics"),
             "logs": Self.ids(in: rsyslog.lines),
