@@ -121,7 +121,7 @@ actor FileSession {
 
     // MARK: Files
 
-    /// The folder that everything is in, and that of the unfinished files, opened anew because somebody may have moved them.
+    /// The root folder and the folder of unfinished files, opened again each time because they may have been moved.
     private func folders() throws(SystemFailure) -> (root: ArchiveFolder, unfinished: ArchiveFolder) {
         let root = try ArchiveFolder(path: paths.template.root, creates: true)
         return (root, try root.folder(PathTemplate.unfinishedFolder, creates: true))
@@ -247,7 +247,7 @@ actor FileSession {
     }
 }
 
-/// The first line of a file is not that of an event.
+/// The first line of a file is not an event.
 private struct UnknownContents: Error {}
 
 extension ArchiveFolder {

@@ -23,7 +23,7 @@ extension ByteBuilder {
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - depth: The depth of the object or array that contains the value; that of an event is 1.
+    ///   - depth: The depth of the object or array that contains the value; an event has depth 1.
     /// - Returns: The first problems, at most `EventLimits.maximumViolations`. If there are any, the appended bytes must be discarded.
     public mutating func append(_ value: JSONValue, depth: Int) -> [JSONValueProblem] {
         var problems: [JSONValueProblem] = []

@@ -8,7 +8,7 @@ package import EventSchema
 package enum RecordSchema {
     private typealias Members = [(key: String, value: OrderedJSON)]
 
-    /// The multiple of which a decimal is that is sent as a number: so many digits after the point.
+    /// The `multipleOf` of a decimal that is sent as a number; it determines the number of digits after the point.
     ///
     /// With `DecimalPlaces.maximumWhole`, these are the digits for which targets in Python can check that without rounding.
     private static let unit = "0." + String(repeating: "0", count: DecimalPlaces.maximumFraction - 1) + "1"

@@ -48,7 +48,7 @@ package struct FilePaths: Sendable {
         unfinishedPrefix = "\(tracker)@\(node)@"
     }
 
-    /// The file of an event with this name and this time in RFC 3339, of which the first `template.timeLength` characters suffice.
+    /// The file for an event with this name and time; the first `template.timeLength` characters of the time (RFC 3339) are enough.
     package func target(event: String, time: String) -> FileTarget {
         let event = NamePart.encoded(event, maximumBytes: template.maximumEventBytes)
         let time = Array(time.utf8)
