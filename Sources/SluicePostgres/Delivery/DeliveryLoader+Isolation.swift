@@ -208,11 +208,10 @@ extension DeliveryLoader {
         let search = RowSearch(of: target)
         let time = max(.milliseconds(1), deadline - .now)
         // The search ends by itself, unless a single statement takes too long.
-        try connection.execute(
-            "SET LOCAL statement_timeout = \((min(limit.remaining, time + Self.lastPartTime)).milliseconds)",
-            limit
-        )
-        let result = try search.result(try connection.lastRows(of: search.run(for: time, width: width), limit))
+        let timeout = min(limit.remaining, time + Self.lastPartTime)
+        try connection.execute("SET LOCAL statement_timeout = \(timeout.milliseconds)", limit)
+        let run = search.run(for: time, width: width, timeout: timeout)
+        let result = try search.result(try connection.lastRows(of: run, limit))
         try connection.execute("\(target.clearStaging); RELEASE SAVEPOINT part", limit)
         return result
     }

@@ -36,7 +36,8 @@ struct RowSearch: Sendable {
     /// Creates the function, for a key by which duplicates are recognized.
     ///
     /// Its variables are qualified by the label of its block, because a column of the table may have any of their names. The search
-    /// catches a cancellation too, because a trigger can raise its code; after the deadline, it is the statement's timeout.
+    /// catches a cancellation too, because a trigger can raise its code; the server itself raises it when the statement's timeout has
+    /// passed, and not before.
     func create(key: [String]) -> String {
         let insert = target.insertFromStaging(
             key: key,
@@ -62,7 +63,7 @@ struct RowSearch: Sendable {
                         first := search.first + search.width;
                         width := least(search.width * 2, \(Self.largestPart));
                     EXCEPTION WHEN others OR assert_failure OR query_canceled THEN
-                        IF SQLSTATE = '57014' AND clock_timestamp() >= $1 THEN
+                        IF SQLSTATE = '57014' AND clock_timestamp() >= statement_timestamp() + $3 THEN
                             IF search.first > 1 THEN EXIT; END IF;
                             RAISE;
                         END IF;
@@ -84,15 +85,19 @@ struct RowSearch: Sendable {
             END
             """
         return """
-            CREATE OR REPLACE FUNCTION \(name)(timestamptz, integer)
+            CREATE OR REPLACE FUNCTION \(name)(timestamptz, integer, interval)
             RETURNS TABLE (place integer, state text, message text, rule text, context text)
             LANGUAGE plpgsql AS \(SQLText.literal(body))
             """
     }
 
-    /// Runs the function; `time` is how long it may begin another part, and `width` the size of the first one.
-    func run(for time: Duration, width: Int) -> String {
-        "SELECT * FROM \(name)(clock_timestamp() + interval '\(time.milliseconds) milliseconds', \(width))"
+    /// Runs the function; `time` is how long it may begin another part, `width` the size of the first one, and `timeout` the timeout of
+    /// the statement.
+    func run(for time: Duration, width: Int, timeout: Duration) -> String {
+        """
+        SELECT * FROM \(name)(clock_timestamp() + interval '\(time.milliseconds) milliseconds', \(width),
+            interval '\(timeout.milliseconds) milliseconds')
+        """
     }
 
     /// Reads the rows that the function returned.

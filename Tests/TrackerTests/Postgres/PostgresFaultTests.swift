@@ -243,6 +243,31 @@ struct PostgresFaultTests {
         await tracker.stop()
     }
 
+    @Test(
+        "a table that raises the code of a time limit is stuck as a whole, however long each row takes",
+        .promise("broken-table")
+    )
+    func raisedTimeLimit() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        try await fixture.database.run(
+            """
+            CREATE FUNCTION public.cancel() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF NEW.number = 0 THEN PERFORM pg_sleep_for('50 ms'); END IF;
+                    RAISE EXCEPTION USING ERRCODE = 'query_canceled';
+                END
+            $$;
+            CREATE TRIGGER cancel BEFORE INSERT ON analytics.bought FOR EACH ROW EXECUTE FUNCTION public.cancel()
+            """
+        )
+        let events = (0..<5).map { Self.bought($0, "") } + (5..<10).map(Self.seen)
+        let outcome = await fixture.tracker.deliver(try fixture.delivery(events))
+        let stuck = try #require(outcome.retry?.stuck)
+        #expect(stuck.map(\.positions) == [Array(0..<5)])
+        #expect(stuck.allSatisfy { $0.isWholeName })
+        #expect(try await fixture.count("analytics.seen") == 5)
+    }
+
     @Test("if a connection answers but nothing is accepted, no event is stuck", .promise("outage"))
     func outage() async throws {
         let fixture = try await PostgresFixture(Self.plan)
