@@ -21,6 +21,13 @@ struct MigrateCommand: AsyncParsableCommand {
             With --grant-to it also grants the role of 'sluice serve' or 'sluice load' what it needs, so that these need not \
             own the tables. The role must exist.
 
+            With --segment-views it also makes the views tracks, identifies, pages, screens and groups in the schema 'segment', of \
+            the events that the plan has, and extends them after a change of the plan.
+
+            With --roles it also makes three roles: SCHEMA_owner, which then owns the tables and runs later migrations, SCHEMA_loader \
+            for 'sluice serve' and 'sluice load', and SCHEMA_reader, which may only read and has time limits. The role that runs \
+            the command must be allowed to create roles.
+
             With --plan-only it prints the SQL that it would run on this database, as a script for psql, and runs \
             nothing.
 
@@ -58,6 +65,12 @@ struct MigrateCommand: AsyncParsableCommand {
     )
     var grantTo: String?
 
+    @Flag(help: "Make views of the tables in the form of Segment's warehouses, in the schema 'segment'.")
+    var segmentViews = false
+
+    @Flag(help: "Make roles for the owner, the loader and the readers of the tables, SCHEMA_owner and so on.")
+    var roles = false
+
     @Flag(help: "Print the SQL without running it.")
     var planOnly = false
 
@@ -75,7 +88,13 @@ struct MigrateCommand: AsyncParsableCommand {
         let (tracker, folder) = try settings()
         let plan = try PlanFolder.plan(at: folder)
         Self.warnOfMisspelling(of: tracker.name, in: plan)
-        let request = MigrationRequest(plan: plan, migrations: history.migrations, role: grantTo)
+        let request = MigrationRequest(
+            plan: plan,
+            migrations: history.migrations,
+            role: grantTo,
+            makesSegmentViews: segmentViews,
+            makesRoles: roles
+        )
         do {
             if planOnly {
                 let statements = try await tracker.migrationStatements(request)

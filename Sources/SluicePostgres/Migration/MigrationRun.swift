@@ -6,13 +6,13 @@ struct MigrationRun {
     let schema: String
     let limit: WaitLimit
 
-    /// Applies the migrations, changes the tables, and grants a role what it needs, while it holds the lock.
+    /// Applies the migrations, changes the tables, and makes the additions, while it holds the lock.
     ///
     /// Throws errors of the connection; any other error is in the result.
     func bringUp(
         to tables: [EventTable],
         applying migrations: [Migration],
-        grantingTo role: String?
+        with additions: MigrationAdditions
     ) throws(PostgresFailure) -> Result<MigrationReport, TrackerError> {
         try connection.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0", limit)
         return try Self.settle { () throws in
@@ -20,7 +20,9 @@ struct MigrationRun {
             try lock()
             try apply(migrations, &report)
             try change(to: tables, &report)
-            if let role { try grant(to: role, tables, &report) }
+            if let views = additions.segmentViews { try make(views, &report) }
+            if let role = additions.grantee { try grant(to: role, tables, &report) }
+            if additions.makesRoles { try makeRoles(tables, &report) }
             return report
         }
     }
@@ -31,18 +33,17 @@ struct MigrationRun {
     func foresee(
         _ tables: [EventTable],
         applying migrations: [Migration],
-        grantingTo role: String?
+        with additions: MigrationAdditions
     ) throws(PostgresFailure) -> Result<MigrationScript, TrackerError> {
         try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", limit)
         let script = try Self.settle { () throws in
             let pending = try pending(migrations)
             // Migrations that are not applied yet may create any of Sluice's own tables.
-            let grants = try role.map { try self.grants(to: $0, tables) { _ in !pending.isEmpty } } ?? []
             return MigrationScript(
                 schema: schema,
                 migrations: pending,
                 tables: try changes(to: tables).tables,
-                grants: grants
+                additions: try steps(of: additions, tables) { _ in !pending.isEmpty }
             )
         }
         try connection.execute("ROLLBACK", limit)
@@ -173,7 +174,7 @@ struct MigrationRun {
     }
 
     /// The statements for a role; `exists` says which of Sluice's tables count as existing besides those that do.
-    private func grants(
+    func grants(
         to role: String,
         _ tables: [EventTable],
         or exists: (String) -> Bool
@@ -185,7 +186,7 @@ struct MigrationRun {
     }
 
     /// Adds to a server's error what was being done.
-    private func step(_ failed: String, _ body: () throws(PostgresFailure) -> Void) throws {
+    func step(_ failed: String, _ body: () throws(PostgresFailure) -> Void) throws {
         do throws(PostgresFailure) {
             try body()
         } catch {
