@@ -77,12 +77,13 @@ struct ExportSQLCommand: AsyncParsableCommand {
     @OptionGroup var history: MigrationChoice
 
     func run() async throws {
-        let schema = try tables.schema(config: source.config)
+        let (schema, partitions) = try tables.settings(config: source.config)
         let script = MigrationScript(
             try await source.read(),
             applying: try history.read(),
             schema: schema,
-            tracker: tables.tracker
+            tracker: tables.tracker,
+            partitions: partitions
         )
         try target.write(script.text)
     }

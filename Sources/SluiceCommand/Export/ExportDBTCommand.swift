@@ -40,7 +40,7 @@ struct ExportDBTCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let schema = try tables.schema(config: source.config)
+        let schema = try tables.settings(config: source.config).schema
         let plan = try await source.read()
         let export: DBTExport
         do throws(DBTExport.UnknownEvent) {

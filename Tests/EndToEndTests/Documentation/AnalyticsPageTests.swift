@@ -14,7 +14,6 @@ struct AnalyticsPageTests {
             in: folder
         )
         #expect(migration.ending == .exit(0), "\(migration.errors)")
-        try await database.makePastMonths()
         let files = ["first.ndjson", "second.ndjson"]
         try await recipes.load(files, into: database)
         let blocks = try MarkdownPage(path: "Documentation/Operate/Analytics.md").texts("sql")

@@ -14,7 +14,6 @@ struct DBTExportTests {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let migration = try await Sluice.run("migrate", "--events", plan, "--postgres", database.url, in: folder)
         #expect(migration.ending == .exit(0), "\(migration.errors)")
-        try await database.makePastMonths()
         let export = try await Sluice.run(["export", "dbt", "--events", plan, "-o", "dbt"] + options, in: folder)
         #expect(export.ending == .exit(0), "\(export.errors)")
         #expect(export.output == [])

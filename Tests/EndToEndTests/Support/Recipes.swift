@@ -69,32 +69,3 @@ struct Recipes {
         return try await ClientScript.run("recipes", arguments + files, in: folder).sorted()
     }
 }
-
-extension TestDatabase {
-    /// Makes the partitions of the past months in which the events of `Recipes` are, if tables are partitioned.
-    func makePastMonths() async throws {
-        try await run(
-            """
-            SET client_min_messages = warning;
-            SET timezone = 'UTC';
-            DO $$
-            DECLARE parent text; first date;
-            BEGIN
-                FOR parent IN SELECT relname FROM pg_class
-                    WHERE relkind = 'p' AND relnamespace = 'analytics'::regnamespace
-                LOOP
-                    FOR back IN 0..2 LOOP
-                        first := date_trunc('month', now()) - back * interval '1 month';
-                        EXECUTE format(
-                            'CREATE TABLE IF NOT EXISTS analytics_partitions.%I PARTITION OF analytics.%I
-                            FOR VALUES FROM (%L) TO (%L)',
-                            parent || to_char(first, '_YYYY_MM'), parent,
-                            first::timestamptz, (first + interval '1 month')::timestamptz);
-                    END LOOP;
-                END LOOP;
-            END
-            $$
-            """
-        )
-    }
-}
