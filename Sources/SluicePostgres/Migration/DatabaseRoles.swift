@@ -9,6 +9,8 @@ struct DatabaseRoles: Sendable {
     let schema: String
     /// The database that the migrator is connected to.
     let database: String
+    /// The columns of the key that a table gets when it is created.
+    let keyOfNewTable: [String]
 
     /// The role that owns everything, as which `sluice migrate` runs afterwards.
     var owner: String { schema + "_owner" }
@@ -16,8 +18,6 @@ struct DatabaseRoles: Sendable {
     var loader: String { schema + "_loader" }
     /// The role of people and programs that query.
     var reader: String { schema + "_reader" }
-
-    private var partitions: String { schema + "_partitions" }
 
     /// The statement that creates the missing roles.
     ///
@@ -55,7 +55,7 @@ struct DatabaseRoles: Sendable {
     ///
     /// Each object is a transaction of its own, so it holds few locks; the statement must not run in a transaction.
     var ownership: String {
-        let schemas = [schema, partitions].map(SQLText.literal).joined(separator: ", ")
+        let schemas = [schema, TimePartition.schema(besides: schema)].map(SQLText.literal).joined(separator: ", ")
         let views = SegmentViews.names.map(SQLText.literal).joined(separator: ", ")
         let owner = SQLText.literal(owner)
         return Self.block(
@@ -109,8 +109,13 @@ struct DatabaseRoles: Sendable {
         let (owner, reader) = (SQLText.identifier(owner), SQLText.identifier(reader))
         let loader = SQLText.identifier(loader)
         let schema = SQLText.identifier(schema)
-        var statements = RoleGrants(role: self.loader, schema: self.schema, database: database)
-            .statements(for: tables, in: present, exists: exists)
+        var statements = RoleGrants(
+            role: self.loader,
+            schema: self.schema,
+            database: database,
+            keyOfNewTable: keyOfNewTable
+        )
+        .statements(for: tables, in: present, exists: exists)
         statements += [
             """
             ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema) GRANT INSERT, SELECT ON TABLES TO \(loader)

@@ -148,6 +148,6 @@ extension MigrationRun {
             )
         }
         let database = try connection.lastRows(of: "SELECT current_database()", limit).first?.first ?? nil
-        return DatabaseRoles(schema: schema, database: database ?? "")
+        return DatabaseRoles(schema: schema, database: database ?? "", keyOfNewTable: keyOfNewTable)
     }
 }

@@ -187,9 +187,12 @@ struct MigrationRun {
     ) throws(PostgresFailure) -> [String] {
         let present = try connection.presentSchema(named: schema, limit)
         let database = try connection.lastRows(of: "SELECT current_database()", limit).first?.first ?? nil
-        return RoleGrants(role: role, schema: schema, database: database ?? "")
+        return RoleGrants(role: role, schema: schema, database: database ?? "", keyOfNewTable: keyOfNewTable)
             .statements(for: tables, in: present) { present.tables[$0] != nil || exists($0) }
     }
+
+    /// The columns of the key of a table that this run creates.
+    var keyOfNewTable: [String] { partitions.isEmpty ? ["id"] : ["occurred_at", "id"] }
 
     /// Adds to a server's error what was being done.
     func step(_ failed: String, _ body: () throws(PostgresFailure) -> Void) throws {
