@@ -156,7 +156,8 @@ struct MigrationRun {
         let changes = SchemaChanges(
             from: try connection.presentSchema(named: schema, limit),
             to: tables,
-            dividedInto: partitions
+            dividedInto: partitions,
+            usingLZ4: try connection.canCompressWithLZ4(limit)
         )
         guard changes.conflicts.isEmpty else {
             throw TrackerError(
