@@ -197,7 +197,7 @@ struct DBTExportTests {
             of: folder,
             on: database
         )
-        #expect(build.ending == .exit(1))
+        #expect(build.ending == .exit(2))
         #expect(build.output.contains { $0.contains("The plan has no event 'Item Lost' with a table") })
     }
 
