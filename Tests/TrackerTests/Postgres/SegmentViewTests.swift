@@ -152,6 +152,14 @@ struct SegmentViewTests {
         #expect(try await Self.columns("pages", of: database) == ["a"])
     }
 
+    @Test("a property that is called extra is a column like any other")
+    func extra() async throws {
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let plan = TrackingPlan(events: [event("page", [property("extra", .string)])])
+        #expect(try await Self.tracker(database).migrate(Self.request(plan)).last == "made the view segment.pages")
+        #expect(try await Self.columns("pages", of: database) == Self.pageColumns + ["extra"])
+    }
+
     @Test("the views of another schema are not replaced")
     func otherSchema() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()

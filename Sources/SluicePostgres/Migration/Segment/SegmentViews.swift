@@ -79,8 +79,12 @@ struct SegmentViews: Sendable {
     private func columns(of view: String, _ table: EventTable, _ present: PresentTable?) -> [SegmentColumn] {
         let planned = table.columns.map(\.name)
         let names = planned + (present?.columns.map(\.name).filter { !planned.contains($0) } ?? [])
-        let hasExtra = names.contains(SQLName.additionalPropertiesColumn)
-        let hidden = Set(SQLName.ownColumns + [SQLName.additionalPropertiesColumn])
+        // An event without additional properties may have a property of this name, of any type.
+        let extra = SQLName.additionalPropertiesColumn
+        let typeOfExtra =
+            table.columns.first { $0.name == extra }?.type.sql ?? present?.columns.first { $0.name == extra }?.type
+        let hasExtra = typeOfExtra == ColumnType.jsonb.sql
+        let hidden = Set(SQLName.ownColumns + (hasExtra ? [extra] : []))
         let properties = names.filter { !hidden.contains($0) }
         var columns = SegmentColumn.base
         if view == "pages" {
