@@ -19,10 +19,10 @@ struct DatabaseRoles: Sendable {
     /// The role of people and programs that query.
     var reader: String { schema + "_reader" }
 
-    /// The statement that creates the missing roles.
+    /// The statement that creates the missing roles, and lets the owner own what it will get.
     ///
     /// The limits keep one query from holding the tables' locks, or old rows, for hours.
-    var creation: String {
+    func creation(hasViews: Bool) -> String {
         func create(_ role: String, _ settings: [String]) -> String {
             let name = SQLText.identifier(role)
             let steps = ["CREATE ROLE \(name) LOGIN"] + settings.map { "ALTER ROLE \(name) SET \($0)" }
@@ -33,6 +33,14 @@ struct DatabaseRoles: Sendable {
                 """
         }
         let owner = SQLText.identifier(owner)
+        let segment = SQLText.literal(SegmentViews.schema)
+        // The owner of a view needs CREATE on its schema, which somebody else may own.
+        let views = """
+                IF NOT has_schema_privilege(\(SQLText.literal(self.owner)), \(segment), 'CREATE') THEN
+                    GRANT USAGE, CREATE ON SCHEMA \(SQLText.identifier(SegmentViews.schema)) TO \(owner);
+                END IF;
+
+            """
         return Self.block(
             """
             BEGIN
@@ -46,7 +54,7 @@ struct DatabaseRoles: Sendable {
                 IF NOT has_database_privilege(\(SQLText.literal(self.owner)), current_database(), 'CREATE') THEN
                     GRANT CREATE ON DATABASE \(SQLText.identifier(database)) TO \(owner);
                 END IF;
-            END
+            \(hasViews ? views : "")END
             """
         )
     }
@@ -126,9 +134,7 @@ struct DatabaseRoles: Sendable {
         statements += tables.map { "GRANT SELECT ON \($0.sqlName) TO \(reader)" }
         if !views.isEmpty {
             let segment = SQLText.identifier(SegmentViews.schema)
-            statements += [
-                "GRANT USAGE, CREATE ON SCHEMA \(segment) TO \(owner)", "GRANT USAGE ON SCHEMA \(segment) TO \(reader)",
-            ]
+            statements.append("GRANT USAGE ON SCHEMA \(segment) TO \(reader)")
             statements += views.map { "GRANT SELECT ON \(segment).\(SQLText.identifier($0)) TO \(reader)" }
         }
         return statements

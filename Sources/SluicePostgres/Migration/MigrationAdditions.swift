@@ -75,7 +75,11 @@ extension MigrationRun {
         let roles = try roles()
         let present = try connection.presentSchema(named: schema, limit)
         return [
-            AdditionalStep(title: "makes the roles", summary: "roles to make", statements: [roles.creation]),
+            AdditionalStep(
+                title: "makes the roles",
+                summary: "roles to make",
+                statements: [roles.creation(hasViews: !views.isEmpty)]
+            ),
             AdditionalStep(
                 title: "gives the owner what is in the schemas",
                 summary: nil,

@@ -97,6 +97,16 @@ struct DatabaseRoleTests {
         #expect(limits == ["idle_in_transaction_session_timeout=1min", "statement_timeout=1h"])
     }
 
+    @Test("an administrator who is no superuser can make the roles, and migrate again")
+    func administrator() async throws {
+        let role = schema + "_dba"
+        try await database.run("CREATE ROLE \(role) LOGIN CREATEROLE; ALTER DATABASE \(database.name) OWNER TO \(role)")
+        _ = try await tracker(as: role).migrate(request(Self.page))
+        _ = try await tracker(as: role).migrate(request(Self.page, Self.sold))
+        #expect(try await run(as: "reader", "SELECT count(*) FROM \(schema).item_sold") == ["0"])
+        #expect(try await run(as: "reader", "SELECT count(*) FROM segment.tracks") == ["0"])
+    }
+
     @Test("the script grants what the migration grants")
     func script() async throws {
         let facts = """
