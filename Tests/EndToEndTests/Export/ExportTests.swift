@@ -168,7 +168,10 @@ struct ExportTests {
         #expect(kind == .typeCharacterSpecial)
     }
 
-    @Test("a plan with errors is not exported", arguments: ["json-schema", "openapi", "sql", "dbt", "markdown", "html"])
+    @Test(
+        "a plan with errors is not exported",
+        arguments: ["json-schema", "openapi", "sql", "dbt", "markdown", "html"]
+    )
     func brokenPlan(format: String) async throws {
         let folder = try TestFolder()
         try folder.write(Plans.broken, to: "plan/shop.plist")
