@@ -228,10 +228,10 @@ let package = Package(
         .target(
             name: "SluicePostgres",
             dependencies: [
-                "CLibPQ", "EventModel", "EventSchema", "EventValidation", "Hashing", "SettingDefinitions",
-                "SluiceMigrations",
-                "TrackerKit",
+                "CLibPQ", "EventModel", "EventSchema", "EventValidation", "Hashing", "MetricDefinitions",
+                "SettingDefinitions", "SluiceMigrations", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
             ]
         ),
         .target(

@@ -56,7 +56,9 @@ struct TablePartitionTests {
         let configuration = PostgresConfiguration(connection: fixture.database.url, partitions: partitioning)
         let again = try await PostgresMigrator(configuration).migrate(fixture.catalog.plan, applying: Migration.builtIn)
         #expect(again.isEmpty)
-        #expect(await fixture.tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: false)).isEmpty)
+        #expect(
+            await fixture.tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: false)).isEmpty
+        )
     }
 
     @Test("an event is in the partition of its month or day in UTC, whatever the server's time zone")
@@ -158,7 +160,9 @@ struct TablePartitionTests {
     func ahead() async throws {
         let fixture = try await PostgresFixture(Self.plan, partitions: .day)
         func problems() async -> [String] {
-            await fixture.tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: false)).map(\.message)
+            await fixture.tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: false)).map(
+                \.message
+            )
         }
         #expect(await problems() == [])
         // The day in eight days is the first that is missing, so that midnight changes nothing.
