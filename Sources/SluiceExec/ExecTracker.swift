@@ -22,9 +22,7 @@ public final class ExecTracker: CheckableTracker {
     public var name: String { configuration.name }
 
     /// The limits of deliveries: far larger ones for a Singer target, each of whose deliveries is a run of the program.
-    public var deliveryLimits: DeliveryLimits? {
-        configuration.protocol == .singer ? SingerSession.deliveryLimits : nil
-    }
+    public var deliveryLimits: DeliveryLimits? { Self.deliveryLimits(of: configuration) }
 
     /// Creates a tracker; the program is started when the tracker is, or for each delivery to a Singer target.
     public convenience init(_ configuration: ExecConfiguration, logger: Logger) {
