@@ -641,8 +641,8 @@ let package = Package(
             dependencies: [
                 "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
                 "EventValidation", "Gzip", "PipelineTestSupport", "PlanReading", "PlanTools", "ServerTestSupport",
-                "SluiceConsole", "SluiceExec", "SluiceFile", "SluiceKafka", "SluicePostgres", "SluiceSocket",
-                "SluiceTesting", "SluiceWebhook", "TestPromises", "TestSupport", "TrackerKit",
+                "SluiceConsole", "SluiceExec", "SluiceFile", "SluiceHTTP", "SluiceKafka", "SluicePostgres",
+                "SluiceSocket", "SluiceTesting", "SluiceWebhook", "TestPromises", "TestSupport", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
