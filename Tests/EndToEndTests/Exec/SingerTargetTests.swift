@@ -22,14 +22,8 @@ struct SingerTargetTests {
         }.joined(separator: "\n")
     }
 
-    @Test(
-        "target-postgres has the same events as the PostgreSQL tracker, also if sluice is killed during a run, and no process is left",
-        .promise("killed-process")
-    )
-    func postgres() async throws {
-        let server = try await PrivatePostgres.shared()
-        let (own, other) = (try await server.makeDatabase(), try await server.makeDatabase())
-        let folder = try TestFolder()
+    /// Writes the settings with the PostgreSQL tracker and the target, each with a database, and what runs the target.
+    private static func writeFiles(to folder: TestFolder, own: TestDatabase, other: TestDatabase) throws {
         try folder.write(Self.plan("postgres", "lake"), to: "events/shop.plist")
         let url = other.url.replacing("postgres://", with: "postgresql+psycopg://")
         try folder.write(
@@ -61,6 +55,17 @@ struct SingerTargetTests {
             """,
             to: "sluice.yaml"
         )
+    }
+
+    @Test(
+        "target-postgres has the same events as the PostgreSQL tracker, also if sluice is killed during a run, and no process is left",
+        .promise("killed-process")
+    )
+    func postgres() async throws {
+        let server = try await PrivatePostgres.shared()
+        let (own, other) = (try await server.makeDatabase(), try await server.makeDatabase())
+        let folder = try TestFolder()
+        try Self.writeFiles(to: folder, own: own, other: other)
         let config = ["--config", "sluice.yaml"]
         let migration = try await Sluice.run(["migrate"] + config, in: folder)
         #expect(migration.ending == .exit(0), "\(migration.errors)")
