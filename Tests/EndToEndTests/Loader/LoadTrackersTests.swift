@@ -13,7 +13,7 @@ struct LoadTrackersTests {
         </dict></dict></dict></plist>
         """
 
-    @Test("a topic is loaded into files and a webhook, with the limits of each tracker, and a killed loader loses nothing")
+    @Test("a topic is loaded into files and a webhook, each with its limits, and a killed loader loses nothing")
     func fileAndWebhook() async throws {
         let (folder, receiver) = (try TestFolder(), try await WebhookReceiver())
         let topic = try SharedTopic(partitions: 1)
@@ -42,7 +42,8 @@ struct LoadTrackersTests {
                 throw OutputLog.Missing(text: "\(round * 21) events", output: loader.errors.text)
             }
             loader.send(round == 1 ? SIGKILL : SIGTERM)
-            #expect(try await loader.waitForEnd() == (round == 1 ? .signal(SIGKILL) : .exit(0)), "\(loader.errors.text)")
+            let ending: SluiceProcess.Ending = round == 1 ? .signal(SIGKILL) : .exit(0)
+            #expect(try await loader.waitForEnd() == ending, "\(loader.errors.text)")
         }
         let everything = Set(0..<42)
         #expect(try Set(Self.numbers(receiver.requests.map(\.body).joined())) == everything)

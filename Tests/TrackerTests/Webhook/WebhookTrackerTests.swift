@@ -5,6 +5,7 @@ import ServerTestSupport
 import SluiceHTTP
 import SluiceTesting
 import SluiceWebhook
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -390,7 +391,7 @@ struct WebhookTrackerTests {
         #expect(try receiver.requests.count == 1)
     }
 
-    @Test("certificates that are replaced are used for the next delivery")
+    @Test("certificates that are replaced are used for the next delivery", .promise("replaced-secrets"))
     func replacedCertificates() async throws {
         let folder = try TestFolder()
         let server = try await TestCertificate("server", in: folder)
