@@ -64,6 +64,7 @@ struct PostgresMigrationTests {
         #expect(
             report.migrations == [
                 "0001_schema.sql", "0002_checkpoints.sql", "0003_sessions.sql", "0004_loader.sql",
+                "0005_event_time.sql",
             ]
         )
         #expect(report.createdTables == ["item_purchased"])
@@ -194,7 +195,7 @@ struct PostgresMigrationTests {
         let session = try database.server.openSession(database.name)
         try session.run("SELECT pg_advisory_lock(1);")
         let sql = "SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(1)"
-        let held = Migration.builtIn + [try migration("0005_held.sql", sql)]
+        let held = Migration.builtIn + [try migration("0101_held.sql", sql)]
         let reports = try await withThrowingTaskGroup(of: MigrationReport.self) { group in
             for _ in 0..<4 { group.addTask { try await migrate(database, events, held) } }
             try await database.waitForSessions(4, waitingFor: "advisory")
@@ -241,6 +242,7 @@ struct PostgresMigrationTests {
                 "00546214725081a1481c32c1c8a0691a5925fe0ffe8cefff6cfc10c2c19142f4",
                 "a322c9100599649d8073d308f9d252c911849ed1daa226a2cf0c59bd84f37f8d",
                 "3f9059c5833ec1ec21857e8773d2ba147babec9240b33286f29682cfbc5525e1",
+                "b338645abe7cf73f8e101763c049ae11e3081851462b61266220417ce99784a5",
             ]
         )
         let database = try await PrivatePostgres.shared().makeDatabase()
