@@ -100,47 +100,6 @@ struct FileTrackerTests {
         #expect(Self.files(in: folder) == ["archive/all.ndjson"])
         #expect(Self.numbers(in: folder.lines(of: "archive/all.ndjson")) == Array(0..<40))
     }
-
-    @Test("a disk without room is a retry, and the delivery is made once when there is room again")
-    func noSpace() async throws {
-        let folder = try TestFolder()
-        let plan = try folder.write(Self.plan, to: "plan.plist")
-        try folder.write("", to: "disk/mounted-here")
-        try folder.write("trackers: { archive: { type: file, path: disk/archive/all.ndjson } }", to: "sluice.yaml")
-        // In a namespace of its own, the program has a file system of 64 KiB there, three quarters of which are in use.
-        let script = """
-            mount -t tmpfs -o size=64k none disk && head -c 49152 /dev/zero >disk/other && exec "$0" "$@"
-            """
-        let process = try SluiceProcess(
-            [
-                "unshare", "--map-root-user", "--mount", "/bin/sh", "-c", script,
-                try SluiceProcess.executable().path, "serve", "--listen", "127.0.0.1:0", "--events", plan,
-                "--config", "sluice.yaml", "--no-journal", "--no-admin",
-            ],
-            executable: URL(filePath: "/usr/bin/env"),
-            in: folder
-        )
-        let line = try await process.errors.line(containing: "The server accepts events.")
-        let url = String(try #require(line.firstMatch(of: /url=(\S+)\/v1\/events/)?.1))
-        let server = ServingSluice(process: process, url: url)
-        let disk = "/proc/\(process.processID)/root\(folder.path("disk"))"
-        let lines = (0..<200).map { #"{"name":"Song Played","payload":{"number":\#($0)}}"# }
-        let answer = try await server.post(lines.joined(separator: "\n"), type: "application/x-ndjson")
-        #expect(answer.status == 200)
-        _ = try await process.errors.line(containing: "No space left on device")
-        try FileManager.default.removeItem(atPath: "\(disk)/other")
-        let unfinished = "\(disk)/archive/.partial"
-        func numbers() -> [Int] {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: unfinished)) ?? []
-            let contents = names.compactMap { FileManager.default.contents(atPath: "\(unfinished)/\($0)") }
-            return contents.flatMap { data in
-                Self.numbers(in: String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init))
-            }
-        }
-        while numbers() != Array(0..<200) { try Task.checkCancellation() }
-        process.send(SIGTERM)
-        #expect(try await process.waitForEnd() == .exit(0))
-    }
     #endif
 
     @Test("check finds a folder that is missing, and config check every path that cannot be used")
