@@ -10,7 +10,7 @@ struct MissingPartitionTests {
     private static let plan = Plans.shop(minimumQuantity: 1).replacing("console", with: "postgres")
 
     @Test(
-        "events of a missing month are parked with the reason, all others are stored, and a replay stores them after the month is made",
+        "events of a missing month are parked with the reason, and all others are stored; a replay stores them once it is made",
         .promise("broken-table")
     )
     func missing() async throws {
@@ -54,5 +54,31 @@ struct MissingPartitionTests {
         let replay = ["replay", "quarantine", "--code", "parked", "--events", "plan", "--postgres", database.url]
         #expect(try await Sluice.run(replay + ["--no-console"], in: folder).ending == .exit(0))
         #expect(try await database.run("SELECT quantity FROM analytics.sold ORDER BY 1") == ["1", "2"])
+    }
+    @Test("a replay of events without partitions loads none of them, and names the command that makes the partitions")
+    func replayed() async throws {
+        let folder = try TestFolder()
+        try folder.write(Self.plan, to: "plan/shop.plist")
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let migrate = ["migrate", "--events", "plan", "--postgres", database.url]
+        let month = ["SLUICE_POSTGRES_PARTITIONS": "month"]
+        #expect(try await Sluice.run(migrate, in: folder, environment: month).ending == .exit(0))
+        let lines = (1...50).map { number in
+            #"{"name":"Sold","time":"2010-12-01T08:\#(number + 9):00Z","payload":{"quantity":\#(number)}}"#
+        }
+        try folder.write(lines.joined(separator: "\n"), to: "events.ndjson")
+        let replay = ["replay", "events.ndjson", "--events", "plan", "--postgres", database.url, "--no-console"]
+        let stopped = try await Sluice.run(replay, in: folder)
+        #expect(stopped.ending == .exit(1))
+        #expect(stopped.errors.contains { $0.contains("`sluice maintain --since 2010-12`") }, "\(stopped)")
+        #expect(try await database.run("SELECT count(*) FROM analytics.sold") == ["0"])
+        try await database.run(
+            """
+            CREATE TABLE analytics_partitions.sold_2010_12 PARTITION OF analytics.sold
+                FOR VALUES FROM ('2010-12-01Z') TO ('2011-01-01Z')
+            """
+        )
+        #expect(try await Sluice.run(replay, in: folder).ending == .exit(0))
+        #expect(try await database.run("SELECT count(*) FROM analytics.sold") == ["50"])
     }
 }

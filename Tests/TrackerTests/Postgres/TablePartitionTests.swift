@@ -35,8 +35,8 @@ struct TablePartitionTests {
         #expect(
             try await fixture.database.run(
                 """
-                SELECT c.relname FROM pg_class c WHERE relkind = 'r' AND relnamespace = 'analytics_partitions'::regnamespace
-                AND relname LIKE 'bought%' ORDER BY 1
+                SELECT relname FROM pg_class
+                WHERE relkind = 'r' AND relnamespace = 'analytics_partitions'::regnamespace AND relname LIKE 'bought%' ORDER BY 1
                 """
             ) == expected.map { $0.name(of: "bought") }
         )
@@ -73,13 +73,16 @@ struct TablePartitionTests {
         let events = times.enumerated().map { Self.line($0, Timestamp(microseconds: $1)) }
         #expect(await fixture.tracker.deliver(try fixture.delivery(events)).isDelivered)
         let rows = try await fixture.database.run(
-            "SELECT tableoid = 'analytics_partitions.\(month.name(of: "bought"))'::regclass FROM analytics.bought ORDER BY number"
+            """
+            SELECT tableoid = 'analytics_partitions.\(month.name(of: "bought"))'::regclass FROM analytics.bought
+            ORDER BY number
+            """
         )
         #expect(rows == ["f", "t", "t", "f"])
     }
 
     @Test(
-        "events of a missing month are stuck under a code of their own; all others are loaded at once, and nothing is searched",
+        "events of a missing month are stuck under a code of their own; all others are loaded, and nothing is searched",
         .promise("broken-table")
     )
     func missingMonth() async throws {
@@ -106,7 +109,10 @@ struct TablePartitionTests {
         #expect(alone.retry?.stuck.map(\.positions) == [[0]])
         // A partition that is made is found without a restart.
         try await fixture.database.run(
-            "CREATE TABLE analytics_partitions.old PARTITION OF analytics.bought FOR VALUES FROM ('2010-12-01Z') TO ('2011-01-01Z')"
+            """
+            CREATE TABLE analytics_partitions.old PARTITION OF analytics.bought
+                FOR VALUES FROM ('2010-12-01Z') TO ('2011-01-01Z')
+            """
         )
         #expect(await fixture.tracker.deliver(try fixture.delivery([Self.line(0, Self.past)])).isDelivered)
     }
