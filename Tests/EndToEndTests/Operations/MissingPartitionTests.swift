@@ -10,7 +10,7 @@ struct MissingPartitionTests {
     private static let plan = Plans.shop(minimumQuantity: 1).replacing("console", with: "postgres")
 
     @Test(
-        "events of a missing month are parked with the reason, and all others are stored; a replay stores them once it is made",
+        "events of a missing month are parked with the reason, all others are stored, and a replay stores them later",
         .promise("broken-table")
     )
     func missing() async throws {

@@ -36,7 +36,8 @@ struct TablePartitionTests {
             try await fixture.database.run(
                 """
                 SELECT relname FROM pg_class
-                WHERE relkind = 'r' AND relnamespace = 'analytics_partitions'::regnamespace AND relname LIKE 'bought%' ORDER BY 1
+                WHERE relkind = 'r' AND relnamespace = 'analytics_partitions'::regnamespace
+                    AND relname LIKE 'bought%' ORDER BY 1
                 """
             ) == expected.map { $0.name(of: "bought") }
         )
