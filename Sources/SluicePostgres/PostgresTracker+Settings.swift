@@ -54,7 +54,7 @@ private enum PostgresSettings {
         "postgres.partitions",
         \.partitions,
         scope: scope,
-        "How `sluice migrate` divides a new table by the time of its events: none, month or day, in UTC."
+        "How `sluice migrate` partitions a new table by the time of its events: none, month or day, in UTC."
     )
     static let deliveryTimeout = Setting<PostgresConfiguration>.duration(
         "postgres.timeouts.deliverySeconds",
