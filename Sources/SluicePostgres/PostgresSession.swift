@@ -104,6 +104,13 @@ actor PostgresSession {
                 let days = known.coverage(of: table)?.daysAhead(of: .now())
                 return days.flatMap { $0 < Self.daysAhead ? .partitionsEnd(of: table, inDays: $0) : nil }
             }
+            problems += tables.compactMap { known.coverage(of: $0)?.gap(in: $0, now: .now()) }
+            let partitioned = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+                connection,
+                limit throws(PostgresFailure) in
+                try PartitionedTable.read(inSchema: configuration.schema, over: connection, limit)
+            }
+            problems += tables.flatMap { partitioned[$0.name]?.problems ?? [] }
             guard pipeline.hasJournal || pipeline.loadsPartitions else { return problems }
             let (present, conditions) = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,

@@ -26,6 +26,9 @@ package struct PartitionCoverage: Sendable, Hashable {
         spans.insert(merged, at: spans.firstIndex { $0.lowerBound > merged.lowerBound } ?? spans.endIndex)
     }
 
+    /// The times between partitions that have none, in microseconds since 1970, ascending.
+    package var gaps: [Range<Int64>] { zip(spans, spans.dropFirst()).map { $0.upperBound..<$1.lowerBound } }
+
     /// Whether there is a partition for a time.
     @inline(__always)
     package func contains(_ time: Timestamp) -> Bool {
@@ -65,7 +68,7 @@ extension PartitionCoverage {
         """
 
     /// The bound after a word of the text that the server itself writes; `NULL` without a bound.
-    private static func microseconds(after word: String) -> String {
+    static func microseconds(after word: String) -> String {
         let bound =
             "pg_catalog.substring(bounds.text, '\(word) \\(''([^'']*)''\\)')::pg_catalog.timestamptz"
         return """

@@ -37,9 +37,15 @@ package struct TimePartition: Sendable, Hashable {
 
     /// The partitions of a table that is made now: from the earliest time that an event may have to three months ahead.
     package static func ofNewTable(by partitioning: TablePartitioning, now: Timestamp = .now()) -> [TimePartition] {
+        covering(window(now: now), by: partitioning)
+    }
+
+    /// The times for which a table should have partitions: those that an event may have, and three months ahead.
+    package static func window(now: Timestamp) -> ClosedRange<Timestamp> {
         let (day, daysBack, daysAhead) = (Int64(86_400_000_000), Int64(400), Int64(92))
-        let start = Timestamp(microseconds: now.microseconds - daysBack * day)
-        return covering(start...Timestamp(microseconds: now.microseconds + daysAhead * day), by: partitioning)
+        return Timestamp(microseconds: now.microseconds - daysBack * day)...Timestamp(
+            microseconds: now.microseconds + daysAhead * day
+        )
     }
 
     /// The month, or otherwise the day, that contains a day.
@@ -51,16 +57,31 @@ package struct TimePartition: Sendable, Hashable {
 
     /// The name of the partition of a table: `bought_2026_11`, or `bought_2026_11_05`.
     ///
+    /// If a month or day has several partitions, those after the first have a number, `bought_2026_11_p2`.
+    package func name(of table: String, number: Int = 1) -> String {
+        let date = "\(first)".replacing("-", with: "_")
+        return Self.name(
+            of: table,
+            suffix: "_" + (isMonth ? String(date.dropLast(3)) : date) + (number > 1 ? "_p\(number)" : "")
+        )
+    }
+
+    /// The name of a partition of a table.
+    ///
     /// If it would be longer than PostgreSQL's limit, the table's name is cut, and eight digits of its digest replace the end, so that
     /// two tables have no partition of the same name.
-    package func name(of table: String) -> String {
-        let date = "\(first)".replacing("-", with: "_")
-        let suffix = "_" + (isMonth ? String(date.dropLast(3)) : date)
+    static func name(of table: String, suffix: String) -> String {
         if table.utf8.count + suffix.utf8.count <= SQLName.maximumBytes { return table + suffix }
         let digest = SHA256Digest(of: Array(table.utf8)).hexadecimal.prefix(8)
         var start = table
         while start.utf8.count + 1 + digest.utf8.count + suffix.utf8.count > SQLName.maximumBytes { start.removeLast() }
         return "\(start)_\(digest)\(suffix)"
+    }
+
+    /// The times of the events, in microseconds since 1970; empty at the end of the calendar.
+    package var microseconds: Range<Int64> {
+        let day = Int64(86_400_000_000)
+        return Int64(first.daysSince1970) * day..<max(Int64(first.daysSince1970), Int64(end.daysSince1970)) * day
     }
 
     /// The bounds, as a statement states them.
