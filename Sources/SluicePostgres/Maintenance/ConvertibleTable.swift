@@ -102,7 +102,7 @@ extension ConvertibleTable {
     private static let headQuery = """
         SELECT c.relkind, c.relowner::pg_catalog.regrole, obj_description(c.oid, 'pg_class'),
             (SELECT max(o.conname) FROM pg_catalog.pg_constraint o
-                WHERE o.conrelid = c.oid AND o.conname LIKE '\(TableConversion.boundPrefix)____\\____')
+                WHERE o.conrelid = c.oid AND o.conname ~ '^\(TableConversion.boundPrefix)[0-9]{4}_[0-9]{2}$')
         FROM pg_catalog.pg_class c WHERE c.oid = to_regclass($1)
         """
 
