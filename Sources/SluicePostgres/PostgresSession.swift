@@ -101,6 +101,13 @@ actor PostgresSession {
                 let end = known.coverage(of: table)?.end(from: .now())
                 return end.flatMap { .partitionsEnd(of: table, at: $0, now: .now()) }
             }
+            problems += tables.compactMap { known.coverage(of: $0)?.gap(in: $0, now: .now()) }
+            let partitioned = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+                connection,
+                limit throws(PostgresFailure) in
+                try PartitionedTable.read(inSchema: configuration.schema, over: connection, limit)
+            }
+            problems += tables.flatMap { partitioned[$0.name]?.problems ?? [] }
             guard pipeline.hasJournal || pipeline.loadsPartitions else { return problems }
             let (present, conditions) = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,

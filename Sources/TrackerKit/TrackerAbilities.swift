@@ -1,3 +1,4 @@
+package import EventModel
 package import EventSchema
 package import EventValidation
 
@@ -56,6 +57,63 @@ package struct MigrationStatements: Sendable {
     package init(text: String, summary: String) {
         self.text = text
         self.summary = summary
+    }
+}
+
+/// A tracker whose destination needs regular maintenance; `sluice maintain` calls it.
+package protocol MaintainableTracker: Tracker {
+    /// Does what is due for the plan's events.
+    ///
+    /// If one table cannot be maintained, the others are.
+    ///
+    /// - Throws: Why nothing could be done.
+    func maintain(_ request: MaintenanceRequest) async throws(TrackerError) -> MaintenanceReport
+
+    /// Divides existing tables by time, without copying their rows; a run that was interrupted is completed by the next one.
+    ///
+    /// - Throws: Why a table was not partitioned; those before it were.
+    func partition(_ request: PartitioningRequest) async throws(TrackerError) -> MaintenanceReport
+}
+
+/// Which tables to partition.
+package struct PartitioningRequest: Sendable {
+    /// The plan.
+    package let plan: TrackingPlan
+    /// The names of the tables; `nil` for all of the plan.
+    package let tables: [String]?
+    /// The names of triggers, publications and other objects that may follow the old rows alone.
+    package let leaving: Set<String>
+
+    package init(plan: TrackingPlan, tables: [String]?, leaving: Set<String>) {
+        self.plan = plan
+        self.tables = tables
+        self.leaving = leaving
+    }
+}
+
+/// What to maintain.
+package struct MaintenanceRequest: Sendable {
+    /// The plan; the tables of the events that go to the tracker are maintained.
+    package let plan: TrackingPlan
+    /// The first day that needs a partition; `nil` for that of the earliest time that an event may have.
+    package let since: CalendarDate?
+
+    package init(plan: TrackingPlan, since: CalendarDate?) {
+        self.plan = plan
+        self.since = since
+    }
+}
+
+/// What a maintenance did and could not do.
+package struct MaintenanceReport: Sendable {
+    /// A line for each change.
+    package var changes: [String]
+    /// What an operator has to do, with the remedy.
+    package var problems: [TrackerError]
+
+    package init(changes: [String] = [], problems: [TrackerError] = []) {
+        self.changes = changes
+        self.problems = problems
     }
 }
 

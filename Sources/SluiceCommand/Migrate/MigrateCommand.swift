@@ -1,7 +1,6 @@
 import ArgumentParser
 import EventSchema
 import EventValidation
-import Logging
 import SettingDefinitions
 import SluicePostgres
 import SluiceSettings
@@ -119,38 +118,7 @@ struct MigrateCommand: AsyncParsableCommand {
         let trackers = reader.trackers()
         let folder = reader.text(.eventsFolder) ?? ProcessSettings.defaults.eventsFolder
         try reader.finish()
-        return (try tracker(among: trackers), folder)
-    }
-
-    /// Of the trackers with tables, the one that was named, or else the one that is named like its type, or the only one.
-    private func tracker(among configured: [ConfiguredTracker]) throws -> any MigratableTracker {
-        let context = TrackerContext(logger: Logger(label: "sluice") { _ in SwiftLogNoOpLogHandler() })
-        let trackers = configured.compactMap { configured in
-            (configured.tracker(in: context) as? any MigratableTracker).map {
-                (type: configured.type.type, tracker: $0)
-            }
-        }
-        let known = trackers.map(\.tracker.name).joined(separator: ", ")
-        if let name = tracker {
-            if let named = trackers.first(where: { $0.tracker.name.lowercased() == name.lowercased() }) {
-                return named.tracker
-            }
-            let list = known.isEmpty ? "none" : known
-            throw ValidationError("No tracker '\(name)' with tables is configured; there are: \(list).")
-        }
-        let own = trackers.filter { $0.tracker.name == $0.type }
-        switch (own.count, trackers.count) {
-        case (1, _): return own[0].tracker
-        case (_, 0): throw ValidationError("No database is configured; set \(Self.settingsOfDatabases).")
-        case (_, 1): return trackers[0].tracker
-        default: throw ValidationError("There are several trackers with tables; name one with --tracker: \(known).")
-        }
-    }
-
-    /// What to set for a tracker with tables to exist.
-    private static var settingsOfDatabases: String {
-        SettingCatalog.trackerTypes.filter { $0 is any MigratableTracker.Type }
-            .compactMap { $0.requiresOneOf.first?.places }.joined(separator: ", ")
+        return (try TableTracker.named(tracker, among: trackers, as: (any MigratableTracker).self), folder)
     }
 
     /// Warns if no event names the tracker, and of names that are probably meant to be the tracker's.

@@ -52,7 +52,7 @@ struct MigrationRun {
         return script
     }
 
-    private static func settle<Value>(
+    static func settle<Value>(
         _ work: () throws -> Value
     ) throws(PostgresFailure) -> Result<Value, TrackerError> {
         do {
@@ -69,7 +69,7 @@ struct MigrationRun {
     }
 
     /// Waits for the lock, which is released with the connection.
-    private func lock() throws {
+    func lock() throws {
         try connection.execute("SET lock_timeout = '60s'", limit)
         do throws(PostgresFailure) {
             try connection.execute(MigrationSteps.lock(schema), limit)
@@ -77,7 +77,7 @@ struct MigrationRun {
             guard error.sqlState == "55P03" else { throw error }
             throw TrackerError(
                 code: .timeout,
-                message: "Another migration of this schema is running.",
+                message: "Another `sluice migrate` or `sluice maintain` of this schema is running.",
                 isRetryable: true,
                 underlying: error
             )
@@ -221,7 +221,7 @@ struct MigrationRun {
             """
         case "25006":
             " The server is a standby, which accepts no writes; connect to the primary."
-        case "42501": " Run `sluice migrate` as a role that owns the schema and its tables."
+        case "42501": " Run the command as a role that owns the schema and its tables."
         case "42704" where failure.message.contains("role"): " Create the role first: CREATE ROLE … LOGIN;"
         default: ""
         }

@@ -70,7 +70,8 @@ public struct PostgresMigrator: Sendable {
         }
     }
 
-    private func withRun<Value: Sendable>(
+    /// Runs `work` over a connection of its own, with the tables of a plan.
+    func withRun<Value: Sendable>(
         for plan: TrackingPlan,
         _ work: @Sendable (MigrationRun, [EventTable]) throws(PostgresFailure) -> Result<Value, TrackerError>
     ) async throws(TrackerError) -> Value {

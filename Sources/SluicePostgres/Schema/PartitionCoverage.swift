@@ -26,6 +26,9 @@ package struct PartitionCoverage: Sendable, Hashable {
         spans.insert(merged, at: spans.firstIndex { $0.lowerBound > merged.lowerBound } ?? spans.endIndex)
     }
 
+    /// The times between partitions that have none, in microseconds since 1970, ascending.
+    package var gaps: [Range<Int64>] { zip(spans, spans.dropFirst()).map { $0.upperBound..<$1.lowerBound } }
+
     /// Whether there is a partition for a time.
     @inline(__always)
     package func contains(_ time: Timestamp) -> Bool {
@@ -68,12 +71,14 @@ extension PartitionCoverage {
     /// The bound after a word of the text that the server itself writes; `NULL` without a bound.
     ///
     /// PostgreSQL has times that 64 bits of microseconds since 1970 do not, and infinity.
-    private static func microseconds(after word: String) -> String {
+    static func microseconds(after word: String) -> String {
         let bound =
             "pg_catalog.substring(bounds.text, '\(word) \\(''([^'']*)''\\)')::pg_catalog.timestamptz"
         let limit = Timestamp(microseconds: .max).microseconds
         return """
-            (least(greatest(extract(epoch FROM \(bound))::pg_catalog.float8 * 1000000, -\(limit)), \(limit)))::pg_catalog.int8
+            CASE WHEN \(bound) IS NOT NULL THEN
+                least(greatest(extract(epoch FROM \(bound))::pg_catalog.float8 * 1000000, -\(limit)), \(limit))
+            END::pg_catalog.int8
             """
     }
 
@@ -103,7 +108,7 @@ extension TrackerError {
     /// A table has no partition for some events, the earliest of which is of this time.
     static func noPartition(in table: EventTable, for time: Timestamp, now: Timestamp = .now()) -> TrackerError {
         let month = "\(time)".prefix(7)
-        let newTable = TimePartition.rangeOfNewTable(now: now)
+        let newTable = TimePartition.window(now: now)
         let advice =
             time.microseconds > newTable.upperBound.microseconds
             ? "which is later than `sluice maintain` makes partitions for"

@@ -35,8 +35,8 @@ package struct TimePartition: Sendable, Hashable {
         return partitions
     }
 
-    /// The times for which a table that is made now has partitions: from 400 days back to three months ahead.
-    package static func rangeOfNewTable(now: Timestamp) -> ClosedRange<Timestamp> {
+    /// The times for which a table should have partitions: from 400 days back to three months ahead.
+    package static func window(now: Timestamp) -> ClosedRange<Timestamp> {
         let day: Int64 = 86_400_000_000
         let start = Timestamp(microseconds: now.microseconds - 400 * day)
         return start...Timestamp(microseconds: now.microseconds + 92 * day)
@@ -47,7 +47,7 @@ package struct TimePartition: Sendable, Hashable {
     /// With partitions by day, the months before the present one have one each, because a lock is held for each of them until the table
     /// is made.
     package static func ofNewTable(by partitioning: TablePartitioning, now: Timestamp = .now()) -> [TimePartition] {
-        let range = rangeOfNewTable(now: now)
+        let range = window(now: now)
         guard partitioning == .day else { return covering(range, by: partitioning) }
         let month = Int64(CalendarDate(now).firstOfMonth.daysSince1970) * 86_400_000_000
         return covering(range.lowerBound...Timestamp(microseconds: month - 1), by: .month)
@@ -63,16 +63,31 @@ package struct TimePartition: Sendable, Hashable {
 
     /// The name of the partition of a table: `bought_2026_11`, or `bought_2026_11_05`.
     ///
+    /// If a month or day has several partitions, those after the first have a number, `bought_2026_11_p2`.
+    package func name(of table: String, number: Int = 1) -> String {
+        let date = "\(first)".replacing("-", with: "_")
+        return Self.name(
+            of: table,
+            suffix: "_" + (isMonth ? String(date.dropLast(3)) : date) + (number > 1 ? "_p\(number)" : "")
+        )
+    }
+
+    /// The name of a partition of a table.
+    ///
     /// If it would be longer than PostgreSQL's limit, the table's name is cut, and eight digits of its digest replace the end, so that
     /// two tables have no partition of the same name.
-    package func name(of table: String) -> String {
-        let date = "\(first)".replacing("-", with: "_")
-        let suffix = "_" + (isMonth ? String(date.dropLast(3)) : date)
+    static func name(of table: String, suffix: String) -> String {
         if table.utf8.count + suffix.utf8.count <= SQLName.maximumBytes { return table + suffix }
         let digest = SHA256Digest(of: Array(table.utf8)).hexadecimal.prefix(8)
         var start = table
         while start.utf8.count + 1 + digest.utf8.count + suffix.utf8.count > SQLName.maximumBytes { start.removeLast() }
         return "\(start)_\(digest)\(suffix)"
+    }
+
+    /// The times of the events, in microseconds since 1970; empty at the end of the calendar.
+    package var microseconds: Range<Int64> {
+        let day = Int64(86_400_000_000)
+        return Int64(first.daysSince1970) * day..<max(Int64(first.daysSince1970), Int64(end.daysSince1970)) * day
     }
 
     /// The bounds, as a statement states them.
