@@ -46,14 +46,13 @@ struct SluiceTrackerTests {
         let setup = TestServer.Setup(tls: isEncrypted ? certificate.paths : nil)
         try await TestServer.run(setup) { server in
             let proxy = try SilentProxy(to: server.address.port)
-            var configuration = WebhookConfiguration(
-                url: "\(isEncrypted ? "https" : "http")://127.0.0.1:\(proxy.port)/v1/events"
+            var configuration = SluiceConfiguration(
+                url: "\(isEncrypted ? "https" : "http")://127.0.0.1:\(proxy.port)"
             )
-            configuration.format = .single
             configuration.receiver.concurrency = 8
             configuration.receiver.caFile = certificate.certificate
-            let tracker = WebhookTracker(configuration)
-            let catalog = EventCatalog.scripted(["Ping": ["webhook"]])
+            let tracker = SluiceTracker(configuration)
+            let catalog = EventCatalog.scripted(["Ping": ["sluice"]])
             try await tracker.start(for: catalog)
             // The protocol is known only after the first request.
             for count in [1, 400] {

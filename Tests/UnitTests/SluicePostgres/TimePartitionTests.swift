@@ -52,7 +52,7 @@ struct TimePartitionTests {
             let partition = TimePartition(of: partitioning, containing: day)
             let stems = [String(repeating: "a", count: 62), String(repeating: "ü", count: 31)]
             let tables = stems.flatMap { [$0 + "x", $0 + "y", $0] } + ["bought"]
-            let names = tables.map(partition.name(of:))
+            let names = tables.map { partition.name(of: $0) }
             #expect(Set(names).count == tables.count)
             #expect(names.allSatisfy { $0.utf8.count <= 63 })
             #expect(names.last == (partitioning == .month ? "bought_2026_11" : "bought_2026_11_05"))
