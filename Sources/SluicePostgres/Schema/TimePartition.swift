@@ -43,7 +43,9 @@ package struct TimePartition: Sendable, Hashable {
     /// The times for which a table should have partitions: those that an event may have, and three months ahead.
     package static func window(now: Timestamp) -> ClosedRange<Timestamp> {
         let (day, daysBack, daysAhead) = (Int64(86_400_000_000), Int64(400), Int64(92))
-        return Timestamp(microseconds: now.microseconds - daysBack * day)...Timestamp(
+        return Timestamp(
+            microseconds: now.microseconds - daysBack * day
+        )...Timestamp(
             microseconds: now.microseconds + daysAhead * day
         )
     }
