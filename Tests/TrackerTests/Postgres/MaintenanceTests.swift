@@ -95,7 +95,10 @@ struct MaintenanceTests {
         #expect(try await fixture.count("analytics.bought") == 2)
     }
 
-    @Test("a month that was dropped, and part of another, are named by sluice check and made again")
+    @Test(
+        "a month that was dropped, and part of another, are named by sluice check and made again",
+        .promise("altered-partitions")
+    )
     func gaps() async throws {
         let fixture = try await PostgresFixture(Self.plan, partitions: .month)
         let months = TimePartition.ofNewTable(by: .month)
@@ -154,7 +157,10 @@ struct MaintenanceTests {
 
     private static var today: Int32 { Int32(Timestamp.now().microseconds / 86_400_000_000) }
 
-    @Test("an interrupted detaching is completed, and the detached table is not replaced by an empty one")
+    @Test(
+        "an interrupted detaching is completed, and the detached table is not replaced by an empty one",
+        .promise("interrupted-maintenance")
+    )
     func interruptedDetaching() async throws {
         let fixture = try await PostgresFixture(Self.plan, partitions: .month)
         let name = TimePartition.ofNewTable(by: .month)[3].name(of: "bought")
@@ -182,7 +188,10 @@ struct MaintenanceTests {
         #expect(try await fixture.count("pg_inherits WHERE inhdetachpending") == 1)
     }
 
-    @Test("a default partition, and a column and a check of a partition, are named with the remedy, which works")
+    @Test(
+        "a default partition, and a column and a check of a partition, are named with the remedy, which works",
+        .promise("altered-partitions")
+    )
     func alterations() async throws {
         let fixture = try await PostgresFixture(Self.plan, partitions: .month)
         let name = TimePartition.ofNewTable(by: .month)[3].name(of: "bought")
@@ -218,7 +227,10 @@ struct MaintenanceTests {
         #expect(report.changes.contains { $0.hasPrefix("made seen") })
     }
 
-    @Test("expired months are removed, also after a run that was interrupted at any step")
+    @Test(
+        "expired months are removed, also after a run that was interrupted at any step",
+        .promise("interrupted-maintenance")
+    )
     func retention() async throws {
         let fixture = try await PostgresFixture(Self.plan, partitions: .month)
         let months = TimePartition.ofNewTable(by: .month)
