@@ -132,6 +132,16 @@ let package = Package(
                 "EventModel", "EventSchema", "Hashing", "PatternMatching", "PlanReading", "PortDefinitions",
             ],
             resources: [
+                .embedInCode("Exports/DBT/Project/dbt_project.yml"),
+                .embedInCode("Exports/DBT/Project/profiles.yml"),
+                .embedInCode("Exports/DBT/Project/sluice_actives.sql"),
+                .embedInCode("Exports/DBT/Project/sluice_events.sql"),
+                .embedInCode("Exports/DBT/Project/sluice_funnel.sql"),
+                .embedInCode("Exports/DBT/Project/sluice_models.yml"),
+                .embedInCode("Exports/DBT/Project/sluice_retention.sql"),
+                .embedInCode("Exports/DBT/Project/sluice_sessions.sql"),
+                .embedInCode("Exports/DBT/Project/sluice_tests.sql"),
+                .embedInCode("Exports/DBT/Project/sluice_window.sql"),
                 .embedInCode("Exports/HTML/catalogue.css"), .embedInCode("Exports/HTML/catalogue.js"),
             ]
         ),

@@ -64,6 +64,14 @@ ask "What sold best?" "
 ask "Where did the money come from?" "
     select country, count(distinct invoice_no) as orders, sum(quantity * unit_price)::numeric(12, 2) as pounds
     from analytics.item_purchased group by country order by pounds desc"
+ask "How often did customers come back on the same day, after a pause of more than half an hour?" "
+    with marked as (
+        select user_id, case when occurred_at - lag(occurred_at) over (partition by user_id order by occurred_at)
+            <= interval '30 minutes' then 0 else 1 end as begins
+        from analytics.item_purchased
+        where occurred_at >= timestamptz '2010-12-01 00:00+00' and occurred_at < timestamptz '2010-12-02 00:00+00'
+    ), visits as (select user_id, sum(begins) as sessions from marked where user_id is not null group by user_id)
+    select sessions, count(*) as customers from visits group by sessions order by sessions"
 ask "What was returned, and was it sold on the same day?" "
     select r.description as item, sum(r.quantity) as returned, coalesce(max(p.pieces), 0) as sold
     from analytics.item_returned r

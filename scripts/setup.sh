@@ -4,8 +4,8 @@
 #   scripts/setup.sh           what building and running Sluice need
 #   scripts/setup.sh demo      also PostgreSQL's server
 #   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium, openssl, Python's jsonschema,
-#                              wrk, h2load, slowhttptest, promtool, tmux, rsyslog, and in Python environments in .run the SDKs of other products,
-#                              what tests the OpenAPI document, and two Singer targets
+#                              wrk, h2load, slowhttptest, promtool, tmux, rsyslog, and in Python environments in .run
+#                              the SDKs of other products, what tests the OpenAPI document, two Singer targets, and dbt
 #   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk, nginx, openssl and Python
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -196,6 +196,7 @@ main() {
         # The Singer targets need versions of the same packages that exclude each other.
         install_python target-jsonl.txt target-jsonl
         install_python target-postgres.txt target-postgres
+        install_python dbt.txt dbt
     fi
 }
 

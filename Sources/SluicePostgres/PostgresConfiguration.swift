@@ -34,7 +34,7 @@ public struct PostgresConfiguration: Sendable {
     ///
     /// Default: `analytics`.
     public var schema: String
-    /// How `PostgresMigrator` divides a new table by the time of its events; existing tables stay as they are.
+    /// How `PostgresMigrator` partitions a new table by the time of its events; existing tables stay as they are.
     ///
     /// Default: `none`.
     public var partitions: TablePartitioning

@@ -91,9 +91,6 @@ actor PostgresSession {
         }
     }
 
-    /// For how many days to come a table should have partitions, so that a person has time to make more.
-    private static let daysAhead = 7
-
     /// Every problem that prevents rows, checkpoints or offsets from being stored, or soon will; changes nothing.
     func problems(in pipeline: PipelineOutline, _ interrupt: Interrupt) -> [TrackerError] {
         do throws(PostgresFailure) {
@@ -101,8 +98,8 @@ actor PostgresSession {
             let tables = self.tables(of: pipeline.catalog)
             var problems = inspection.problems
             problems += tables.compactMap { table in
-                let days = known.coverage(of: table)?.secondsAhead(of: .now()).map { $0 / 86_400 }
-                return days.flatMap { $0 < Self.daysAhead ? .partitionsEnd(of: table, inDays: $0) : nil }
+                let end = known.coverage(of: table)?.end(from: .now())
+                return end.flatMap { .partitionsEnd(of: table, at: $0, now: .now()) }
             }
             problems += tables.compactMap { known.coverage(of: $0)?.gap(in: $0, now: .now()) }
             let partitioned = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
@@ -170,6 +167,7 @@ actor PostgresSession {
         try connection.execute(
             """
             SET standard_conforming_strings = on; SET quote_all_identifiers = off;
+            SET datestyle = 'ISO, YMD'; SET timezone = 'UTC';
             SET client_min_messages = warning; SET default_transaction_read_only = off;
             SET statement_timeout = \(configuration.deliveryTimeout.milliseconds);
             SET lock_timeout = \(lockTimeout.milliseconds);

@@ -55,7 +55,7 @@ private enum PostgresSettings {
         "postgres.partitions",
         \.partitions,
         scope: scope,
-        "How `sluice migrate` divides a new table by the time of its events: none, month or day, in UTC."
+        "How `sluice migrate` partitions a new table by the time of its events: none, month or day, in UTC."
     )
     static let retentionMonths = Setting<PostgresConfiguration>.count(
         "postgres.retentionMonths",

@@ -54,8 +54,25 @@ public struct DeliveryOutcome: Sendable {
         }
     }
 
+    /// Events that the destination accepts only after an operator has changed it, which the destination itself has said.
+    ///
+    /// They are parked in the quarantine at once: no retry helps, and no other event of their name is suspected.
+    package struct Parked: Sendable {
+        /// Their positions in the delivery, ascending.
+        package let positions: [Int]
+        /// What the operator has to change.
+        package let reason: TrackerError
+
+        package init(positions: [Int], reason: TrackerError) {
+            self.positions = positions
+            self.reason = reason
+        }
+    }
+
     /// The events that are refused permanently.
     public let refusals: [Refusal]
+    /// The events to park.
+    package let parked: [Parked]
     /// The events to retry; `nil` if there are none.
     public let retry: Retry?
 
@@ -64,7 +81,13 @@ public struct DeliveryOutcome: Sendable {
 
     /// Makes an outcome; events that are neither refused nor to be retried were delivered.
     public init(refusals: [Refusal] = [], retry: Retry? = nil, alreadyStored: Int = 0) {
+        self.init(refusals: refusals, parked: [], retry: retry, alreadyStored: alreadyStored)
+    }
+
+    /// Makes an outcome; events that are neither refused, parked nor to be retried were delivered.
+    package init(refusals: [Refusal] = [], parked: [Parked], retry: Retry? = nil, alreadyStored: Int = 0) {
         self.refusals = refusals
+        self.parked = parked
         self.retry = retry
         self.alreadyStored = alreadyStored
     }
@@ -86,9 +109,20 @@ public struct DeliveryOutcome: Sendable {
 extension DeliveryOutcome {
     /// The same outcome with the refused events as a retry.
     package func retryingRefused(for reason: TrackerError) -> DeliveryOutcome {
-        let refused = refusals.map(\.position)
-        guard let retry else { return DeliveryOutcome(retry: Retry(positions: refused, reason: reason)) }
-        let positions = retry.positions.map { ($0 + refused).sorted() }
-        return DeliveryOutcome(retry: Retry(positions: positions, reason: reason, stuck: retry.stuck))
+        DeliveryOutcome(parked: parked, retry: retry(besides: refusals.map(\.position), for: reason))
+    }
+
+    /// The same outcome with the events to park as a retry.
+    package func retryingParked(for reason: TrackerError) -> DeliveryOutcome {
+        DeliveryOutcome(refusals: refusals, parked: [], retry: retry(besides: parked.flatMap(\.positions), for: reason))
+    }
+
+    private func retry(besides positions: [Int], for reason: TrackerError) -> Retry {
+        guard let retry else { return Retry(positions: positions.sorted(), reason: reason) }
+        return Retry(
+            positions: retry.positions.map { ($0 + positions).sorted() },
+            reason: reason,
+            stuck: retry.stuck
+        )
     }
 }

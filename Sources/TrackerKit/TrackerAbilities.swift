@@ -27,11 +27,23 @@ package struct MigrationRequest: Sendable {
     package let migrations: String?
     /// The role to grant what the trackers of `serve` and `load` need; `nil` to grant nothing.
     package let role: String?
+    /// Whether to make views in the form of Segment's warehouses.
+    package let makesSegmentViews: Bool
+    /// Whether to make roles for the owner, the loader and the readers of the tables.
+    package let makesRoles: Bool
 
-    package init(plan: TrackingPlan, migrations: String?, role: String?) {
+    package init(
+        plan: TrackingPlan,
+        migrations: String?,
+        role: String?,
+        makesSegmentViews: Bool = false,
+        makesRoles: Bool = false
+    ) {
         self.plan = plan
         self.migrations = migrations
         self.role = role
+        self.makesSegmentViews = makesSegmentViews
+        self.makesRoles = makesRoles
     }
 }
 

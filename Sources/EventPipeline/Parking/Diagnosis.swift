@@ -14,6 +14,8 @@ struct Diagnosis: Sendable {
 
     /// The events that the tracker refused, by their positions in the delivery.
     private(set) var refusals: [DeliveryOutcome.Refusal] = []
+    /// How many events were parked because the tracker said so.
+    private(set) var parked = 0
     /// The events that are not delivered while others are, for so long that they are parked.
     private(set) var parking: [StuckGroup] = []
     /// Those of the events to retry that are not delivered while others are, and for which there is still patience.
@@ -126,6 +128,7 @@ struct Diagnosis: Sendable {
             for refusal in settlement.refusals {
                 refusals.append(.init(position: part[part.startIndex + refusal.position], reason: refusal.reason))
             }
+            parked += settlement.parked
             for group in settlement.stuck {
                 let group = group.at(group.positions.map { part[part.startIndex + $0] })
                 add(group, isDue: patience.hasEnded(forKnown: group.name))
@@ -176,7 +179,7 @@ struct Diagnosis: Sendable {
 
     private mutating func noteDelivered(in delivery: Delivery, _ settlement: Settlement) {
         hasDelivered = true
-        let others = Set(settlement.retryPositions + settlement.refusals.map(\.position))
+        let others = settlement.undelivered
         for (position, event) in delivery.enumerated() where !others.contains(position) {
             deliveredNames.insert(event.name)
         }

@@ -18,7 +18,7 @@ extension TrackerWorker {
             Settlement(
                 of: delivery,
                 refusals: diagnosis.refusals,
-                parked: parking.count - unparked.count,
+                parked: diagnosis.parked + parking.count - unparked.count,
                 retryPositions: (diagnosis.retryPositions + unparked).sorted(),
                 retryReason: obstacle ?? diagnosis.retryReason ?? .cancelled,
                 stuck: diagnosis.stuck + (obstacle == nil ? [] : diagnosis.parking)
@@ -84,7 +84,7 @@ extension TrackerWorker {
     private func sendAndPark(_ delivery: Delivery) async -> Settlement {
         let settlement = await send(delivery)
         let now = pipeline.clock.now()
-        let failed = Set(settlement.retryPositions + settlement.refusals.map(\.position))
+        let failed = settlement.undelivered
         let accepted = Set(delivery.selecting((0..<delivery.count).filter { !failed.contains($0) }).map(\.name))
         let known = pipeline.decide { state, _ in
             state.accepted(accepted, by: queue)
@@ -123,7 +123,7 @@ extension TrackerWorker {
     }
 
     /// Stores events in the quarantine; returns the error if that failed.
-    private func park(_ events: [(position: Int, reason: TrackerError)], of delivery: Delivery) async -> TrackerError? {
+    func park(_ events: [(position: Int, reason: TrackerError)], of delivery: Delivery) async -> TrackerError? {
         guard !events.isEmpty else { return nil }
         let sorted = events.sorted { $0.position < $1.position }
         let parked = zip(delivery.selecting(sorted.map(\.position)), sorted).map { ($0, $1.reason.debugDescription) }

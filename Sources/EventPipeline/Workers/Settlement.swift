@@ -14,6 +14,8 @@ package struct Settlement: Sendable {
     package let refusals: [DeliveryOutcome.Refusal]
     /// How many events were parked in the quarantine.
     package var parked = 0
+    /// Those of the parked events that the tracker's outcome says to park, with the reason, by ascending positions.
+    package private(set) var parking: [(position: Int, reason: TrackerError)] = []
     /// The events to retry; `nil` if there are none.
     package let retry: Delivery?
     /// The positions of the events to retry, ascending.
@@ -25,23 +27,31 @@ package struct Settlement: Sendable {
     /// How many positions were invalid.
     package let invalidPositions: Int
 
+    /// The positions of the events that were not delivered.
+    var undelivered: Set<Int> {
+        Set(retryPositions + refusals.map(\.position) + parking.map(\.position))
+    }
+
     /// Whether all of it was delivered.
     package var isDelivered: Bool { refusals.isEmpty && parked == 0 && retry == nil }
 
     /// Checks an outcome against its delivery.
     package init(of delivery: Delivery, outcome: DeliveryOutcome) {
-        guard !outcome.refusals.isEmpty || outcome.retry != nil else {
+        guard !outcome.refusals.isEmpty || !outcome.parked.isEmpty || outcome.retry != nil else {
             self.init(delivered: delivery.count, alreadyStored: outcome.alreadyStored)
             return
         }
         var check = PositionCheck(count: delivery.count)
         let refusals = outcome.refusals.filter { check.settle($0.position) }
+        let parking = outcome.parked.flatMap { group in group.positions.map { (position: $0, reason: group.reason) } }
+            .filter { check.settle($0.position) }
         let positions = outcome.retry.map { Self.positions(of: $0, check: &check) } ?? []
         let retried = Set(positions)
         self.init(
             of: delivery,
             alreadyStored: outcome.alreadyStored,
             refusals: refusals,
+            parked: parking.count,
             retryPositions: positions,
             retryReason: outcome.retry?.reason,
             stuck: (outcome.retry?.stuck ?? []).filter { retried.isSuperset(of: $0.positions) }.flatMap { group in
@@ -52,6 +62,7 @@ package struct Settlement: Sendable {
             },
             invalidPositions: check.outside + check.repeated
         )
+        self.parking = parking.sorted { $0.position < $1.position }
     }
 
     /// The same result with some of the events to retry parked.

@@ -148,6 +148,9 @@ struct TrackerWorker: Sendable {
         if let reason = await quarantine(settlement.refusals, of: delivery) {
             settlement = Settlement(of: delivery, outcome: outcome.retryingRefused(for: reason))
         }
+        if let obstacle = await park(settlement.parking, of: delivery) {
+            settlement = Settlement(of: delivery, outcome: outcome.retryingParked(for: obstacle))
+        }
         pipeline.metrics[queue].settled(settlement, after: pipeline.clock.now() - began)
         if settlement.invalidPositions > 0 {
             pipeline.log.invalidPositions(settlement.invalidPositions, tracker: tracker.name)

@@ -1,6 +1,5 @@
 import ArgumentParser
 import PlanTools
-import SettingDefinitions
 import SluiceHTTP
 import SluicePostgres
 import SluiceSettings
@@ -9,14 +8,14 @@ import SluiceSettings
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write the tracking plan as JSON Schema, OpenAPI, SQL, Markdown or an HTML page.",
+        abstract: "Write the tracking plan as JSON Schema, OpenAPI, SQL, a dbt project, Markdown or an HTML page.",
         discussion: """
             The same plan gives the same bytes. A file is written completely or not at all: if it cannot be written, the \
             command exits with 1, and an existing file stays unchanged.
             """,
         subcommands: [
-            ExportJSONSchemaCommand.self, ExportSQLCommand.self, ExportMarkdownCommand.self, ExportHTMLCommand.self,
-            ExportOpenAPICommand.self,
+            ExportJSONSchemaCommand.self, ExportSQLCommand.self, ExportDBTCommand.self, ExportMarkdownCommand.self,
+            ExportHTMLCommand.self, ExportOpenAPICommand.self,
         ]
     )
 }
@@ -74,39 +73,19 @@ struct ExportSQLCommand: AsyncParsableCommand {
     @OptionGroup var source: PlanFolder
     @OptionGroup var target: ExportTarget
 
-    @Option(
-        help: ArgumentHelp("The PostgreSQL tracker whose tables are written.", valueName: "name")
-    )
-    var tracker = PostgresConfiguration.defaultName
-
-    @Option(help: .setting(.postgresSchema))
-    var schema: String?
-
+    @OptionGroup var tables: ExportedTables
     @OptionGroup var history: MigrationChoice
 
     func run() async throws {
-        let (schema, partitions) = try settingsOfTracker()
+        let (schema, partitions) = try tables.settings(config: source.config)
         let script = MigrationScript(
             try await source.read(),
             applying: try history.read(),
             schema: schema,
-            tracker: tracker,
+            tracker: tables.tracker,
             partitions: partitions
         )
         try target.write(script.text)
-    }
-
-    /// The schema that the option names, or the settings for the tracker, and how its tables are divided.
-    private func settingsOfTracker() throws -> (schema: String, partitions: TablePartitioning) {
-        var stated = CommandLineSettings()
-        stated.set(.postgresSchema, schema)
-        let reader = try SettingsReader(options: stated, file: source.config.path)
-        let name = reader.namedTrackers.first { $0.name.lowercased() == tracker.lowercased() }?.name ?? tracker
-        let section = reader.section(ofTracker: name)
-        let configured = section.text(.postgresSchema)
-        let partitions: TablePartitioning? = section.choice(.postgresPartitions)
-        try reader.finish()
-        return (schema ?? configured ?? PostgresConfiguration.defaultSchema, partitions ?? .none)
     }
 }
 

@@ -20,6 +20,13 @@ struct MigrateCommand: AsyncParsableCommand {
             With --grant-to it also grants the role of 'sluice serve' or 'sluice load' what it needs, so that these need not \
             own the tables. The role must exist.
 
+            With --segment-views it also makes the views tracks, identifies, pages, screens and groups in the schema 'segment', of \
+            the events that the plan has, and extends them after a change of the plan.
+
+            With --roles it also makes three roles: SCHEMA_owner, which then owns the tables and runs later migrations, SCHEMA_loader \
+            for 'sluice serve' and 'sluice load', and SCHEMA_reader, which may only read and has time limits. The role that runs \
+            the command must be allowed to create roles.
+
             With --partition it instead divides a table, or all, by the months of the events, without copying rows: the table \
             becomes the first partition of a new one with its name. Loads and queries wait well under a second. Grants and views \
             are made again for the new table. If there are triggers, publications, foreign keys or other objects that would \
@@ -63,6 +70,12 @@ struct MigrateCommand: AsyncParsableCommand {
     )
     var grantTo: String?
 
+    @Flag(help: "Make views of the tables in the form of Segment's warehouses, in the schema 'segment'.")
+    var segmentViews = false
+
+    @Flag(help: "Make roles for the owner, the loader and the readers of the tables, SCHEMA_owner and so on.")
+    var roles = false
+
     @Option(
         help: ArgumentHelp(
             "Divide this table, or 'all', by the months of the events, without copying its rows.",
@@ -86,8 +99,10 @@ struct MigrateCommand: AsyncParsableCommand {
         if grantTo?.isEmpty == true { throw ValidationError("--grant-to is empty.") }
         if partition?.isEmpty == true { throw ValidationError("--partition is empty.") }
         if partition == nil, !leave.isEmpty { throw ValidationError("--leave needs --partition.") }
-        if partition != nil, planOnly || grantTo != nil || history.migrations != nil {
-            throw ValidationError("--partition excludes --plan-only, --grant-to and --migrations.")
+        if partition != nil, planOnly || grantTo != nil || history.migrations != nil || segmentViews || roles {
+            throw ValidationError(
+                "--partition excludes --plan-only, --grant-to, --migrations, --segment-views and --roles."
+            )
         }
         let isOther = tracker.map { $0.lowercased() != PostgresConfiguration.defaultName } ?? false
         if isOther, (postgres ?? postgresFile ?? schema) != nil {
@@ -101,7 +116,13 @@ struct MigrateCommand: AsyncParsableCommand {
         let (tracker, folder) = try settings()
         let plan = try PlanFolder.plan(at: folder)
         Self.warnOfMisspelling(of: tracker.name, in: plan)
-        let request = MigrationRequest(plan: plan, migrations: history.migrations, role: grantTo)
+        let request = MigrationRequest(
+            plan: plan,
+            migrations: history.migrations,
+            role: grantTo,
+            makesSegmentViews: segmentViews,
+            makesRoles: roles
+        )
         do {
             if let partition {
                 try await divide(partition, of: plan, by: tracker)

@@ -12,7 +12,7 @@ struct DeliveryRows {
     }
 
     /// The rows of one table for whose times it has no partition.
-    struct Remainder {
+    struct WithoutPartition {
         let target: LoadTarget
         /// Positions in the delivery, ascending.
         let positions: [Int]
@@ -28,8 +28,8 @@ struct DeliveryRows {
 
     /// Ordered by the tables' names, so that concurrent loaders lock keys in the same order and cannot deadlock.
     private(set) var groups: [Group] = []
-    /// What is not loaded, because the tables have no partitions for it.
-    private(set) var withoutPartition: [Remainder] = []
+    /// The rows that are not loaded, because their tables have no partitions for them.
+    private(set) var withoutPartition: [WithoutPartition] = []
     /// All targets of each catalog that the events were checked against.
     private(set) var catalogTargets: [[LoadTarget]] = []
     /// The checkpoint to store with the rows; `nil` for none.
@@ -85,16 +85,16 @@ struct DeliveryRows {
         }
     }
 
-    /// Takes the rows without a partition out of the groups; returns whether there are any.
+    /// Removes the rows without a partition from the groups; returns whether there are any.
     ///
     /// Otherwise the server would reject all rows, and each of these would have to be found.
-    mutating func leaveOut(_ known: KnownTables) -> Bool {
+    mutating func removeWithoutPartition(_ known: KnownTables) -> Bool {
         let before = withoutPartition.count
         for index in groups.indices {
             guard let coverage = coverage(of: groups[index], known) else { continue }
             let left = groups[index].positions.filter { !coverage.contains(time(at: $0)) }
             guard let earliest = left.map(time).min(by: { $0.microseconds < $1.microseconds }) else { continue }
-            withoutPartition.append(Remainder(target: groups[index].target, positions: left, earliest: earliest))
+            withoutPartition.append(WithoutPartition(target: groups[index].target, positions: left, earliest: earliest))
             groups[index].positions = groups[index].positions.filter { coverage.contains(time(at: $0)) }
         }
         groups.removeAll(where: \.positions.isEmpty)

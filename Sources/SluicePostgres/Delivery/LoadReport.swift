@@ -12,8 +12,6 @@ struct LoadReport: Sendable {
         let reason: TrackerError
         /// Whether the table accepts no row at all.
         let isWholeTable: Bool
-        /// Whether the table has no partition for the rows, which the server's catalog shows.
-        var isWithoutPartition = false
     }
 
     /// Why a transaction was rolled back although the server has accepted its statements.
@@ -26,6 +24,8 @@ struct LoadReport: Sendable {
         case refusedFull
     }
 
+    /// The rows that were not sent, because their table has no partition for their times, and the reason.
+    let withoutPartition: [(positions: [Int], reason: TrackerError)]
     /// The rejected rows by position, with the server's message.
     var refused: [Int: String] = [:]
     /// How many rows of each kind were rejected, for the log.
@@ -46,20 +46,13 @@ struct LoadReport: Sendable {
 
     /// The report before a row of the delivery is sent.
     init(_ rows: DeliveryRows) {
-        stuck = rows.withoutPartition.map { remainder in
-            Stuck(
-                table: remainder.target.table.name,
-                target: remainder.target.number,
-                positions: remainder.positions,
-                reason: .noPartition(in: remainder.target.table, for: remainder.earliest),
-                isWholeTable: false,
-                isWithoutPartition: true
-            )
+        withoutPartition = rows.withoutPartition.map { part in
+            (part.positions, .noPartition(in: part.target.table, for: part.earliest))
         }
     }
 
     /// Whether every row is in its table, so that the checkpoint may be stored.
-    var isWhole: Bool { refused.isEmpty && unsettled.isEmpty && stuck.isEmpty }
+    var isWhole: Bool { refused.isEmpty && unsettled.isEmpty && stuck.isEmpty && withoutPartition.isEmpty }
 
     /// Whether nothing shows that the server accepts rows.
     ///

@@ -24,6 +24,11 @@ extension PostgresSession {
         var rows = DeliveryRows(delivery, &targets)
         sender.reset()
         do throws(PostgresFailure) {
+            try removeRowsWithoutPartition(from: &rows, interrupt)
+            // Otherwise a replay of old events would park all of them.
+            if configuration.requiresEveryTable, let part = rows.withoutPartition.first {
+                return .retry(.noPartition(in: part.target.table, for: part.earliest))
+            }
             return outcome(
                 try load(&rows, interrupt) { mode, rows throws(PostgresFailure) in try attempt(mode, rows, interrupt) }
             )
@@ -33,8 +38,6 @@ extension PostgresSession {
     }
 
     /// Loads rows with as many attempts as they need: all rows if the server accepts them, otherwise those that it accepts.
-    ///
-    /// Rows for whose times a table has no partition are left out before.
     ///
     /// Whatever the server says about a whole delivery, the rest of it is tried by itself, as long as the connection answers.
     ///
@@ -46,9 +49,6 @@ extension PostgresSession {
         _ attempt: (DeliveryLoader.Mode, DeliveryRows) throws(PostgresFailure) -> LoadReport
     ) throws(PostgresFailure) -> LoadReport {
         var failure: PostgresFailure?
-        // The partition may have been made since the tables were read.
-        if known.shouldReadPartitions || rows.lackPartitions(known) { try readPartitions(interrupt) }
-        _ = rows.leaveOut(known)
         // Nothing is sent to such a table; the inspection of the other way shows whether it has been repaired.
         let isMistyped = rows.groups.contains { known.isMistyped($0.target.table) }
         do {
@@ -101,7 +101,7 @@ extension PostgresSession {
         } catch {
             guard error.isOfMissingPartition else { throw error }
             try readPartitions(interrupt)
-            guard rows.leaveOut(known) else { throw error }
+            guard rows.removeWithoutPartition(known) else { throw error }
         }
         return try loadWhole(rows, attempt)
     }
@@ -121,6 +121,21 @@ extension PostgresSession {
         let report = try attempt(.throughStaging, rows)
         note(report)
         return report
+    }
+
+    /// Removes the rows for whose times a table has no partition.
+    ///
+    /// The partitions are read again if one is missing, because it may have been made since.
+    func removeRowsWithoutPartition(from rows: inout DeliveryRows, _ interrupt: Interrupt) throws(PostgresFailure) {
+        if known.mayReadPartitions(isMissingOne: rows.lackPartitions(known)) {
+            do throws(PostgresFailure) {
+                try readPartitions(interrupt)
+            } catch {
+                // The rows are loaded by what is known.
+                guard error.source == .server, isConnected else { throw error }
+            }
+        }
+        _ = rows.removeWithoutPartition(known)
     }
 
     /// Reads which partitions the tables have.
@@ -201,7 +216,7 @@ extension PostgresSession {
             let positions = part.positions.filter { reasons[$0] == nil }
             left += positions
             // Otherwise the server may be at fault.
-            guard !positions.isEmpty, report.hasAccepted || part.isWithoutPartition else { continue }
+            guard !positions.isEmpty, report.hasAccepted else { continue }
             stuck.append(.init(positions: positions, reason: part.reason, isWholeName: part.isWholeTable))
         }
         left.sort()
@@ -212,6 +227,7 @@ extension PostgresSession {
         )
         return DeliveryOutcome(
             refusals: reasons.sorted { $0.key < $1.key }.map { .init(position: $0.key, reason: $0.value) },
+            parked: report.withoutPartition.map { .init(positions: $0.positions, reason: $0.reason) },
             retry: left.isEmpty ? nil : retry,
             alreadyStored: report.duplicates
         )

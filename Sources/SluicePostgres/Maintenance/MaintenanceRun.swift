@@ -88,7 +88,7 @@ struct MaintenanceRun {
         guard let table = try tables()[name], table.defaultPartition == nil else { return }
         let times = try times()
         let divided = table.partitioning ?? (configuration.partitions == .none ? .month : configuration.partitions)
-        let missing = table.missing(in: TimePartition.covering(times, by: divided))
+        let missing = table.missing(in: TimePartition.periods(of: times, by: divided, now: now))
         guard !missing.isEmpty else { return }
         try step("The partitions of \(table.sqlName) were not made") { run throws(PostgresFailure) in
             try run.connection.execute(SQLText.creationIfMissing(ofSchema: run.partitionSchema), run.limit)

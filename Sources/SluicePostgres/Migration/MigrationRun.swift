@@ -8,13 +8,13 @@ struct MigrationRun {
     let partitions: [TimePartition]
     let limit: WaitLimit
 
-    /// Applies the migrations, changes the tables, and grants a role what it needs, while it holds the lock.
+    /// Applies the migrations, changes the tables, and makes the additions, while it holds the lock.
     ///
     /// Throws errors of the connection; any other error is in the result.
     func bringUp(
         to tables: [EventTable],
         applying migrations: [Migration],
-        grantingTo role: String?
+        with additions: MigrationAdditions
     ) throws(PostgresFailure) -> Result<MigrationReport, TrackerError> {
         try connection.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0", limit)
         return try Self.settle { () throws in
@@ -22,7 +22,9 @@ struct MigrationRun {
             try lock()
             try apply(migrations, &report)
             try change(to: tables, &report)
-            if let role { try grant(to: role, tables, &report) }
+            if let views = additions.segmentViews { try make(views, &report) }
+            if let role = additions.grantee { try grant(to: role, tables, &report) }
+            if additions.makesRoles { try makeRoles(tables, &report) }
             return report
         }
     }
@@ -33,18 +35,17 @@ struct MigrationRun {
     func foresee(
         _ tables: [EventTable],
         applying migrations: [Migration],
-        grantingTo role: String?
+        with additions: MigrationAdditions
     ) throws(PostgresFailure) -> Result<MigrationScript, TrackerError> {
         try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", limit)
         let script = try Self.settle { () throws in
             let pending = try pending(migrations)
             // Migrations that are not applied yet may create any of Sluice's own tables.
-            let grants = try role.map { try self.grants(to: $0, tables) { _ in !pending.isEmpty } } ?? []
             return MigrationScript(
                 schema: schema,
                 migrations: pending,
                 tables: try changes(to: tables).tables,
-                grants: grants
+                additions: try steps(of: additions, tables) { _ in !pending.isEmpty }
             )
         }
         try connection.execute("ROLLBACK", limit)
@@ -155,7 +156,8 @@ struct MigrationRun {
         let changes = SchemaChanges(
             from: try connection.presentSchema(named: schema, limit),
             to: tables,
-            dividedInto: partitions
+            dividedInto: partitions,
+            usingLZ4: try connection.canCompressWithLZ4(limit)
         )
         guard changes.conflicts.isEmpty else {
             throw TrackerError(
@@ -179,16 +181,19 @@ struct MigrationRun {
     }
 
     /// The statements for a role; `exists` says which of Sluice's tables count as existing besides those that do.
-    private func grants(
+    func grants(
         to role: String,
         _ tables: [EventTable],
         or exists: (String) -> Bool
     ) throws(PostgresFailure) -> [String] {
         let present = try connection.presentSchema(named: schema, limit)
         let database = try connection.lastRows(of: "SELECT current_database()", limit).first?.first ?? nil
-        return RoleGrants(role: role, schema: schema, database: database ?? "")
+        return RoleGrants(role: role, schema: schema, database: database ?? "", keyOfNewTable: keyOfNewTable)
             .statements(for: tables, in: present) { present.tables[$0] != nil || exists($0) }
     }
+
+    /// The columns of the key of a table that this run creates.
+    var keyOfNewTable: [String] { partitions.isEmpty ? ["id"] : ["occurred_at", "id"] }
 
     /// Adds to a server's error what was being done.
     func step(_ failed: String, _ body: () throws(PostgresFailure) -> Void) throws {

@@ -12,17 +12,17 @@ public struct MigrationScript: Sendable, Hashable {
     private let isOfDatabase: Bool
     private let migrations: [Migration]
     private let tables: [SchemaChanges.TableChange]
-    /// Statements that grant a role what it needs.
-    private let grants: [String]
+    /// What follows the tables: views, roles and privileges.
+    private let additions: [AdditionalStep]
 
     /// The changes that an inspected database still needs.
-    init(schema: String, migrations: [Migration], tables: [SchemaChanges.TableChange], grants: [String]) {
+    init(schema: String, migrations: [Migration], tables: [SchemaChanges.TableChange], additions: [AdditionalStep]) {
         self.schema = schema
         head = "-- For the schema \(Self.inOneLine(schema))."
         isOfDatabase = true
         self.migrations = migrations
         self.tables = tables
-        self.grants = grants
+        self.additions = additions
     }
 
     /// The changes that an empty database needs.
@@ -56,18 +56,18 @@ public struct MigrationScript: Sendable, Hashable {
                 dividedInto: TimePartition.ofNewTable(by: partitioning)
             )
             .tables
-        grants = []
+        additions = []
     }
 
     /// Whether there is nothing to do.
-    public var isEmpty: Bool { migrations.isEmpty && tables.isEmpty && grants.isEmpty }
+    public var isEmpty: Bool { migrations.isEmpty && tables.isEmpty && additions.isEmpty }
 
     /// A one-line summary: `2 migrations to apply and 3 tables to make or extend; nothing was run`.
     public var summary: String {
         if isEmpty { return "nothing to do: the database matches the plan" }
         return
             "\(migrations.count.of("migration")) to apply and \(tables.count.of("table")) to make or extend"
-            + (grants.isEmpty ? "" : ", and privileges to grant") + "; nothing was run"
+            + additions.compactMap(\.summary).map { ", and \($0)" }.joined() + "; nothing was run"
     }
 
     /// The SQL, with each migration and each table in a transaction of its own; only a comment if there is nothing to do.
@@ -75,7 +75,8 @@ public struct MigrationScript: Sendable, Hashable {
     /// It ends with a newline.
     public var text: String {
         if isEmpty { return "-- Nothing to do: the database matches the plan.\n" }
-        let blocks = [head, opening] + migrations.map(block) + note + tables.map(Self.block) + grantBlock + [closing]
+        let blocks =
+            [head, opening] + migrations.map(block) + note + tables.map(Self.block) + additions.map(\.block) + [closing]
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
@@ -103,11 +104,6 @@ public struct MigrationScript: Sendable, Hashable {
     private var note: [String] {
         guard isOfDatabase, !migrations.isEmpty, !tables.isEmpty else { return [] }
         return ["-- The tables below were compared with the database as it is, before the migrations above."]
-    }
-
-    private var grantBlock: [String] {
-        if grants.isEmpty { return [] }
-        return ["-- grants the role what it needs\n\(MigrationSteps.transaction(of: grants));"]
     }
 
     private func block(_ migration: Migration) -> String {

@@ -33,8 +33,17 @@ public struct PostgresMigrator: Sendable {
         applying migrations: [Migration],
         grantingTo role: String? = nil
     ) async throws(TrackerError) -> MigrationReport {
+        try await migrate(plan, applying: migrations, with: MigrationAdditions(grantee: role))
+    }
+
+    /// Applies the pending migrations, makes the tables match the plan, and then makes the additions.
+    func migrate(
+        _ plan: TrackingPlan,
+        applying migrations: [Migration],
+        with additions: MigrationAdditions
+    ) async throws(TrackerError) -> MigrationReport {
         try await withRun(for: plan) { run, tables throws(PostgresFailure) in
-            try run.bringUp(to: tables, applying: migrations, grantingTo: role)
+            try run.bringUp(to: tables, applying: migrations, with: additions)
         }
     }
 
@@ -47,8 +56,17 @@ public struct PostgresMigrator: Sendable {
         applying migrations: [Migration],
         grantingTo role: String? = nil
     ) async throws(TrackerError) -> MigrationScript {
+        try await script(for: plan, applying: migrations, with: MigrationAdditions(grantee: role))
+    }
+
+    /// Returns the statements that `migrate` would run with these additions.
+    func script(
+        for plan: TrackingPlan,
+        applying migrations: [Migration],
+        with additions: MigrationAdditions
+    ) async throws(TrackerError) -> MigrationScript {
         try await withRun(for: plan) { run, tables throws(PostgresFailure) in
-            try run.foresee(tables, applying: migrations, grantingTo: role)
+            try run.foresee(tables, applying: migrations, with: additions)
         }
     }
 
@@ -105,9 +123,15 @@ public struct MigrationReport: Sendable, Hashable {
     public var extendedTables: [String] = []
     /// The role that was granted what it needs; `nil` for none.
     public var grantedRole: String?
+    /// The views in Segment's form that were created or extended.
+    public var segmentViews: [String] = []
+    /// The roles that were created, or got the privileges that they lacked.
+    public var roles: [String] = []
 
     /// Whether nothing was changed.
     public var isEmpty: Bool {
         migrations.isEmpty && createdTables.isEmpty && extendedTables.isEmpty && grantedRole == nil
+            && segmentViews.isEmpty
+            && roles.isEmpty
     }
 }

@@ -6,11 +6,13 @@ extension PostgresTracker: MigratableTracker {
         let report = try await PostgresMigrator(configuration).migrate(
             request.plan,
             applying: migrations,
-            grantingTo: request.role
+            with: additions(of: request)
         )
         return report.migrations.map { "applied \($0)" } + report.createdTables.map { "created \($0)" }
             + report.extendedTables.map { "extended \($0)" }
+            + report.segmentViews.map { "made the view \(SegmentViews.schema).\($0)" }
             + (report.grantedRole.map { ["granted '\($0)' what serve and load need"] } ?? [])
+            + report.roles.map { "granted '\($0)' what it needs" }
     }
 
     package func migrationStatements(_ request: MigrationRequest) async throws(TrackerError) -> MigrationStatements {
@@ -18,8 +20,17 @@ extension PostgresTracker: MigratableTracker {
         let script = try await PostgresMigrator(configuration).script(
             for: request.plan,
             applying: migrations,
-            grantingTo: request.role
+            with: additions(of: request)
         )
         return MigrationStatements(text: script.text, summary: script.summary)
+    }
+
+    private func additions(of request: MigrationRequest) -> MigrationAdditions {
+        MigrationAdditions(
+            grantee: request.role,
+            segmentViews: request.makesSegmentViews
+                ? SegmentViews(request.plan, tracker: configuration.name, schema: configuration.schema) : nil,
+            makesRoles: request.makesRoles
+        )
     }
 }

@@ -4,6 +4,8 @@ struct RoleGrants {
     let schema: String
     /// The database that the migrator is connected to.
     let database: String
+    /// The columns of the key that a table gets when it is created.
+    var keyOfNewTable = ["id"]
 
     /// The statements for the plan's tables, and for those of Sluice's own tables that `exists` is true for.
     ///
@@ -19,8 +21,8 @@ struct RoleGrants {
             "GRANT USAGE ON SCHEMA \(schema) TO \(role)",
         ]
         statements += tables.map { table in
-            let key = present.tables[table.name]?.eventKey ?? []
-            let columns = (key.isEmpty ? ["id"] : key).map(SQLText.identifier).joined(separator: ", ")
+            let key = present.tables[table.name].map { $0.eventKey.isEmpty ? ["id"] : $0.eventKey } ?? keyOfNewTable
+            let columns = key.map(SQLText.identifier).joined(separator: ", ")
             return "GRANT INSERT, SELECT (\(columns)) ON \(table.sqlName) TO \(role)"
         }
         statements += own.filter { exists($0.name) }.map { table in

@@ -40,7 +40,7 @@ struct PartitionRecord: TransactionRecord {
     ///
     /// Without any, the schema shows it if each table of stuck events differs from what the plan needs, and another table does not.
     private func acceptsOthers(_ report: LoadReport, _ loader: DeliveryLoader) throws(PostgresFailure) -> Bool {
-        if report.hasAccepted || delivery.acceptsOthers || report.stuck.allSatisfy(\.isWithoutPartition) { return true }
+        if report.hasAccepted || delivery.acceptsOthers { return true }
         let stuck = Set(report.stuck.map(\.table))
         let tables = loader.rows.catalogTargets.joined().map(\.table)
         let others = tables.filter { !stuck.contains($0.name) }
@@ -56,6 +56,9 @@ struct PartitionRecord: TransactionRecord {
         _ defects: [Int: RowDefect]
     ) -> [(record: RefusedRecord, isStuck: Bool)] {
         var reasons: [Int: RefusalReason] = [:]
+        for (positions, reason) in report.withoutPartition {
+            for position in positions { reasons[position] = .broken(reason.message) }
+        }
         for stuck in report.stuck {
             for position in stuck.positions { reasons[position] = .broken(stuck.reason.message) }
         }

@@ -10,6 +10,7 @@ extension PostgresSession {
         sender.reset()
         var isInDoubt = false
         do throws(PostgresFailure) {
+            try removeRowsWithoutPartition(from: &rows, interrupt)
             let report = try load(&rows, interrupt) { mode, rows throws(PostgresFailure) in
                 try attempt(mode, delivery, rows, &isInDoubt, interrupt)
             }

@@ -15,16 +15,18 @@ final class KnownTables: Sendable {
         var coverage: PartitionCoverage?
     }
 
-    /// How often the partitions are read while events are delivered, so that the metric follows the time.
+    /// How often the partitions are read while events are delivered, so that the metric follows what an operator does.
     private static let partitionsInterval = Duration.seconds(3600)
+    /// The shortest time between two readings, because one sender with a wrong clock could otherwise cause one for each delivery.
+    private static let shortestPartitionsInterval = Duration.seconds(1)
 
     private let tables = Mutex<[String: Known]>([:])
     private let partitionsReadAt = Mutex<ContinuousClock.Instant?>(nil)
-    private let partitionsAhead: Gauge
+    private let partitionsEnd: Gauge
 
     /// Knows nothing yet.
     init(ofTracker name: String, _ factory: any MetricsFactory = MetricsSystem.factory) {
-        partitionsAhead = PostgresMetricDefinitions.partitionsAhead.gauge(name, in: factory)
+        partitionsEnd = PostgresMetricDefinitions.partitionsEnd.gauge(name, in: factory)
     }
 
     /// Replaces what is known.
@@ -34,7 +36,7 @@ final class KnownTables: Sendable {
             return Known(key: table.eventKey, types: types, coverage: table.coverage)
         }
         tables.withLock { $0 = known }
-        notePartitionsAhead()
+        notePartitionsEnd()
     }
 
     /// Replaces what is known of the tables' partitions.
@@ -42,19 +44,23 @@ final class KnownTables: Sendable {
         tables.withLock { tables in
             for name in tables.keys { tables[name]?.coverage = coverages[name] }
         }
-        notePartitionsAhead()
+        notePartitionsEnd()
     }
 
-    /// Whether a table is partitioned by time, and its partitions were read a while ago.
-    var shouldReadPartitions: Bool {
-        guard let last = partitionsReadAt.withLock({ $0 }), .now - last >= Self.partitionsInterval else { return false }
-        return tables.withLock { $0.values.contains { $0.coverage != nil } }
+    /// Whether the partitions have to be read again; if so, it counts as done, so that others do not do the same.
+    func mayReadPartitions(isMissingOne: Bool) -> Bool {
+        let interval = isMissingOne ? Self.shortestPartitionsInterval : Self.partitionsInterval
+        return partitionsReadAt.withLock { last in
+            guard let time = last, .now - time >= interval else { return false }
+            last = .now
+            return true
+        }
     }
 
-    private func notePartitionsAhead() {
+    private func notePartitionsEnd() {
         partitionsReadAt.withLock { $0 = .now }
-        let coverages = tables.withLock { $0.values.compactMap(\.coverage) }
-        if let seconds = coverages.compactMap({ $0.secondsAhead(of: .now()) }).min() { partitionsAhead.record(seconds) }
+        let ends = tables.withLock { $0.values.compactMap { $0.coverage?.end(from: .now()) } }
+        if let first = ends.map(\.microseconds).min() { partitionsEnd.record(first / 1_000_000) }
     }
 
     /// For which times a table has partitions; `nil` if that is unknown, or if the table is not partitioned by time.

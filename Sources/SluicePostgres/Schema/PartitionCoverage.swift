@@ -39,10 +39,10 @@ package struct PartitionCoverage: Sendable, Hashable {
         return false
     }
 
-    /// How many seconds from a time on have partitions without a gap; `nil` without a limit.
-    package func secondsAhead(of time: Timestamp) -> Int? {
-        guard let span = spans.first(where: { $0.contains(time.microseconds) }) else { return 0 }
-        return span.upperBound == .max ? nil : Int((span.upperBound - time.microseconds) / 1_000_000)
+    /// The end of the partitions that follow a time without a gap, which is the time itself if it has none.
+    package func end(from time: Timestamp) -> Timestamp {
+        let span = spans.first { $0.contains(time.microseconds) }
+        return span.map { Timestamp(microseconds: $0.upperBound) } ?? time
     }
 }
 
@@ -52,9 +52,10 @@ extension PartitionCoverage {
     /// Selects the partitions of the tables in the schema `$1` that are partitioned by the range of one time that each event has, and have
     /// no default partition: the table, the column, whether there is a partition, and its bounds in microseconds since 1970.
     ///
-    /// A partition whose concurrent detaching was interrupted accepts no rows. PostgreSQL has that column since version 14.
+    /// A partition whose concurrent detaching was interrupted accepts no rows. PostgreSQL has that column since version 14. With the
+    /// partition's own number instead of 0, `pg_get_expr` would wait for its lock, for example while it is rewritten.
     private static let query = """
-        SELECT c.relname, a.attname, k.oid IS NOT NULL, \(microseconds(after: "FROM")), \(microseconds(after: "TO"))
+        SELECT c.relname, a.attname, bounds.text IS NOT NULL, \(microseconds(after: "FROM")), \(microseconds(after: "TO"))
         FROM pg_catalog.pg_partitioned_table p
         JOIN pg_catalog.pg_class c ON c.oid = p.partrelid
         JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
@@ -63,16 +64,21 @@ extension PartitionCoverage {
         LEFT JOIN pg_catalog.pg_inherits i ON i.inhparent = c.oid
             AND pg_catalog.to_jsonb(i) ->> 'inhdetachpending' IS DISTINCT FROM 'true'
         LEFT JOIN pg_catalog.pg_class k ON k.oid = i.inhrelid
-        LEFT JOIN LATERAL (SELECT pg_catalog.pg_get_expr(k.relpartbound, k.oid)) AS bounds (text) ON true
+        LEFT JOIN LATERAL (SELECT pg_catalog.pg_get_expr(k.relpartbound, 0)) AS bounds (text) ON true
         WHERE p.partstrat = 'r' AND p.partnatts = 1 AND p.partdefid = 0
         """
 
     /// The bound after a word of the text that the server itself writes; `NULL` without a bound.
+    ///
+    /// PostgreSQL has times that 64 bits of microseconds since 1970 do not, and infinity.
     static func microseconds(after word: String) -> String {
         let bound =
             "pg_catalog.substring(bounds.text, '\(word) \\(''([^'']*)''\\)')::pg_catalog.timestamptz"
+        let limit = Timestamp(microseconds: .max).microseconds
         return """
-            CASE WHEN pg_catalog.isfinite(\(bound)) THEN (extract(epoch FROM \(bound)) * 1000000)::pg_catalog.int8 END
+            CASE WHEN \(bound) IS NOT NULL THEN
+                least(greatest(extract(epoch FROM \(bound))::pg_catalog.float8 * 1000000, -\(limit)), \(limit))
+            END::pg_catalog.int8
             """
     }
 
@@ -96,28 +102,33 @@ extension PartitionCoverage {
 }
 
 extension TrackerError {
+    /// How long before the end of its partitions a table is a problem, so that a person has time to make more.
+    private static let patience = Duration.seconds(7 * 86_400)
+
     /// A table has no partition for some events, the earliest of which is of this time.
     static func noPartition(in table: EventTable, for time: Timestamp, now: Timestamp = .now()) -> TrackerError {
         let month = "\(time)".prefix(7)
-        let option = time.microseconds < now.microseconds ? " --since \(month)" : ""
+        let newTable = TimePartition.window(now: now)
+        let advice =
+            time.microseconds > newTable.upperBound.microseconds
+            ? "which is later than `sluice maintain` makes partitions for"
+            : "run `sluice maintain\(time.microseconds < now.microseconds ? " --since \(month)" : "")`"
         return TrackerError(
             code: .noPartition,
-            message: """
-                The table \(table.sqlName) has no partition for events of \(month); run `sluice maintain\(option)`, and replay \
-                the parked events.
-                """,
+            message: "The table \(table.sqlName) has no partition for events of \(month); \(advice).",
             isRetryable: false
         )
     }
 
-    /// A table will soon have no partition for the events of the day, or has none.
-    static func partitionsEnd(of table: EventTable, inDays days: Int) -> TrackerError {
+    /// A table will soon have no partition for new events, or has none; `nil` if there is time.
+    static func partitionsEnd(of table: EventTable, at end: Timestamp, now: Timestamp) -> TrackerError? {
+        guard Duration.microseconds(end.microseconds - now.microseconds) < patience else { return nil }
         let state =
-            days > 0
-            ? "has partitions for the next \(days) days only" : "has no partition for the present time"
+            end.microseconds > now.microseconds
+            ? "has partitions until \(end) only" : "has no partition for the present time"
         return TrackerError(
             code: .noPartition,
-            message: "The table \(table.sqlName) \(state); run `sluice maintain`, regularly.",
+            message: "The table \(table.sqlName) \(state); run `sluice maintain`, and schedule it.",
             isRetryable: false
         )
     }

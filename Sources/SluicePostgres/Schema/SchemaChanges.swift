@@ -17,28 +17,40 @@ package struct SchemaChanges: Sendable, Hashable {
     package private(set) var conflicts: [String] = []
 
     /// Compares the plan's tables with the existing ones; a new table gets the partitions, and has the key `id` if there are none.
-    package init(from present: PresentSchema, to wanted: [EventTable], dividedInto partitions: [TimePartition] = []) {
+    ///
+    /// With `usingLZ4`, the server compresses new columns of JSON with lz4, which takes less time than its default.
+    package init(
+        from present: PresentSchema,
+        to wanted: [EventTable],
+        dividedInto partitions: [TimePartition] = [],
+        usingLZ4: Bool = false
+    ) {
+        let compression = usingLZ4 ? " COMPRESSION lz4" : ""
         for table in wanted {
             conflicts += table.collidingColumns.map { column in
                 "More than one thing becomes the column \(table.sqlName).\(SQLText.identifier(column)); "
                     + "give a property another name."
             }
             guard let existing = present.tables[table.name] else {
-                tables.append(Self.creation(of: table, partitions))
+                tables.append(Self.creation(of: table, partitions, compression))
                 continue
             }
             conflicts += Self.conflicts(of: table, with: existing)
-            let statements = Self.extension(of: existing, to: table)
+            let statements = Self.extension(of: existing, to: table, compression)
             if !statements.isEmpty {
                 tables.append(TableChange(table: table.name, isNew: false, statements: statements))
             }
         }
     }
 
-    private static func creation(of table: EventTable, _ partitions: [TimePartition]) -> TableChange {
+    private static func creation(
+        of table: EventTable,
+        _ partitions: [TimePartition],
+        _ compression: String
+    ) -> TableChange {
         let isPartitioned = !partitions.isEmpty
         var lines = table.columns.map { column in
-            "    \(SQLText.identifier(column.name)) \(column.type.sql)"
+            "    \(definition(of: column, compression))"
                 + (column.name == "id" && !isPartitioned ? " PRIMARY KEY" : column.isNullable ? "" : " NOT NULL")
         }
         if isPartitioned { lines.append("    PRIMARY KEY (occurred_at, id)") }
@@ -60,13 +72,17 @@ package struct SchemaChanges: Sendable, Hashable {
         return TableChange(table: table.name, isNew: true, statements: statements)
     }
 
-    private static func `extension`(of existing: PresentTable, to table: EventTable) -> [String] {
+    private static func `extension`(
+        of existing: PresentTable,
+        to table: EventTable,
+        _ compression: String
+    ) -> [String] {
         let present = Dictionary(existing.columns.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let wanted = Set(table.columns.map(\.name))
         var statements: [String] = []
         for column in table.columns where present[column.name] == nil {
             // The existing rows have no value for it, so the column is nullable even if the plan requires the property.
-            statements.append(alteration(of: table, "ADD COLUMN \(SQLText.identifier(column.name)) \(column.type.sql)"))
+            statements.append(alteration(of: table, "ADD COLUMN \(definition(of: column, compression))"))
         }
         for column in existing.columns where !column.isNullable && column.name != "id" {
             let planned = table.columns.first { $0.name == column.name }
@@ -114,6 +130,10 @@ package struct SchemaChanges: Sendable, Hashable {
             )
         }
         return conflicts
+    }
+
+    private static func definition(of column: EventTable.Column, _ compression: String) -> String {
+        "\(SQLText.identifier(column.name)) \(column.type.sql)" + (column.type == .jsonb ? compression : "")
     }
 
     private static func alteration(of table: EventTable, _ action: String) -> String {

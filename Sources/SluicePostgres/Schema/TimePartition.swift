@@ -2,7 +2,7 @@ package import EventModel
 import EventSchema
 import Hashing
 
-/// How `sluice migrate` divides a new table by the time of its events.
+/// How `sluice migrate` partitions a new table by the time of its events.
 public enum TablePartitioning: String, Sendable, CaseIterable {
     /// A table without partitions, whose key is the id.
     case none
@@ -35,19 +35,33 @@ package struct TimePartition: Sendable, Hashable {
         return partitions
     }
 
-    /// The partitions of a table that is made now: from the earliest time that an event may have to three months ahead.
-    package static func ofNewTable(by partitioning: TablePartitioning, now: Timestamp = .now()) -> [TimePartition] {
-        covering(window(now: now), by: partitioning)
+    /// The times for which a table should have partitions: from 400 days back to three months ahead.
+    package static func window(now: Timestamp) -> ClosedRange<Timestamp> {
+        let day: Int64 = 86_400_000_000
+        let start = Timestamp(microseconds: now.microseconds - 400 * day)
+        return start...Timestamp(microseconds: now.microseconds + 92 * day)
     }
 
-    /// The times for which a table should have partitions: those that an event may have, and three months ahead.
-    package static func window(now: Timestamp) -> ClosedRange<Timestamp> {
-        let (day, daysBack, daysAhead) = (Int64(86_400_000_000), Int64(400), Int64(92))
-        return Timestamp(
-            microseconds: now.microseconds - daysBack * day
-        )...Timestamp(
-            microseconds: now.microseconds + daysAhead * day
-        )
+    /// The partitions of a table that is made now.
+    package static func ofNewTable(by partitioning: TablePartitioning, now: Timestamp = .now()) -> [TimePartition] {
+        periods(of: window(now: now), by: partitioning, now: now)
+    }
+
+    /// The months or days of a range of times, ascending.
+    ///
+    /// With partitions by day, the months before the present one have one each, because a lock is held for each of them until the table
+    /// is made, and a query of a long time for each that it reads.
+    static func periods(
+        of range: ClosedRange<Timestamp>,
+        by partitioning: TablePartitioning,
+        now: Timestamp
+    ) -> [TimePartition] {
+        let month = Int64(CalendarDate(now).firstOfMonth.daysSince1970) * 86_400_000_000
+        guard partitioning == .day, range.lowerBound.microseconds < month else {
+            return covering(range, by: partitioning)
+        }
+        return covering(range.lowerBound...Timestamp(microseconds: month - 1), by: .month)
+            + covering(Timestamp(microseconds: month)...range.upperBound, by: .day)
     }
 
     /// The month, or otherwise the day, that contains a day.
@@ -96,7 +110,7 @@ package struct TimePartition: Sendable, Hashable {
 extension CalendarDate {
     /// The day of a time in UTC.
     fileprivate init(_ time: Timestamp) {
-        let days = (Double(time.microseconds) / 86_400_000_000).rounded(.down)
-        self.init(daysSince1970: Int32(days))
+        let (days, rest) = time.microseconds.quotientAndRemainder(dividingBy: 86_400_000_000)
+        self.init(daysSince1970: Int32(rest < 0 ? days - 1 : days))
     }
 }

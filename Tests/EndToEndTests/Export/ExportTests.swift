@@ -147,7 +147,7 @@ struct ExportTests {
 
     @Test(
         "an empty output name, as from an unset variable in a script, is wrong usage",
-        arguments: ["json-schema", "html"]
+        arguments: ["json-schema", "dbt", "html"]
     )
     func emptyName(format: String) async throws {
         let run = try await Sluice.run(Self.arguments(format) + ["--output", ""], in: try TestFolder())
@@ -168,7 +168,10 @@ struct ExportTests {
         #expect(kind == .typeCharacterSpecial)
     }
 
-    @Test("a plan with errors is not exported", arguments: ["json-schema", "openapi", "sql", "markdown", "html"])
+    @Test(
+        "a plan with errors is not exported",
+        arguments: ["json-schema", "openapi", "sql", "dbt", "markdown", "html"]
+    )
     func brokenPlan(format: String) async throws {
         let folder = try TestFolder()
         try folder.write(Plans.broken, to: "plan/shop.plist")

@@ -69,14 +69,28 @@ struct TimePartitionTests {
                 let isCovered = time < 10 || (20..<40).contains(time) || time >= 50
                 #expect(coverage.contains(Timestamp(microseconds: time)) == isCovered, "\(time)")
             }
-            #expect(coverage.secondsAhead(of: Timestamp(microseconds: 15)) == 0)
-            #expect(coverage.secondsAhead(of: Timestamp(microseconds: 55)) == nil)
+            #expect(coverage.end(from: Timestamp(microseconds: 15)).microseconds == 15)
+            #expect(coverage.end(from: Timestamp(microseconds: 25)).microseconds == 40)
+            #expect(coverage.end(from: Timestamp(microseconds: 55)) == Timestamp(microseconds: .max))
         }
-        var coverage = PartitionCoverage(column: "occurred_at")
-        #expect(!coverage.contains(Timestamp(microseconds: 0)))
-        #expect(coverage.secondsAhead(of: Timestamp(microseconds: 0)) == 0)
-        coverage.add(from: 0, to: 3 * 86_400_000_000)
-        #expect(coverage.secondsAhead(of: Timestamp(microseconds: 0)) == 3 * 86_400)
-        #expect(coverage.secondsAhead(of: Timestamp(microseconds: 1)) == 3 * 86_400 - 1)
+        let none = PartitionCoverage(column: "occurred_at")
+        #expect(!none.contains(Timestamp(microseconds: 0)))
+        #expect(none.end(from: Timestamp(microseconds: 7)).microseconds == 7)
+    }
+
+    @Test("a new table has partitions for 400 days back, by months before the present one, and three months ahead")
+    func newTable() throws {
+        let now = try Self.time("2026-11-28T10:00:00Z")
+        let months = TimePartition.ofNewTable(by: .month, now: now)
+        #expect(months.map { $0.name(of: "t") }.first == "t_2025_10")
+        #expect(months.map { $0.name(of: "t") }.last == "t_2027_02")
+        #expect(months.count == 17)
+        let days = TimePartition.ofNewTable(by: .day, now: now)
+        #expect(days[11...14].map { $0.name(of: "t") } == ["t_2026_09", "t_2026_10", "t_2026_11_01", "t_2026_11_02"])
+        #expect(days.last?.name(of: "t") == "t_2027_02_28")
+        for partitions in [months, days] {
+            for (partition, next) in zip(partitions, partitions.dropFirst()) { #expect(partition.end == next.first) }
+        }
+        #expect(TimePartition.ofNewTable(by: .none, now: now).isEmpty)
     }
 }
