@@ -195,10 +195,19 @@ extension Setting {
         _ name: String,
         _ place: Place<Int?>,
         option: String? = nil,
+        scope: SettingKey.Scope = .process,
         default words: String,
         _ summary: String
     ) -> Setting {
-        let key = SettingKey(name, .number, summary, default: .words(words), range: 1...Int.max, option: option)
+        let key = SettingKey(
+            name,
+            .number,
+            summary,
+            default: .words(words),
+            range: 1...Int.max,
+            option: option,
+            scope: scope
+        )
         return Setting(key, text: { $0[keyPath: place].map(String.init) }) { values, configuration in
             if let count = values.number(key) { configuration[keyPath: place] = count }
         }

@@ -38,6 +38,10 @@ public struct PostgresConfiguration: Sendable {
     ///
     /// Default: `none`.
     public var partitions: TablePartitioning
+    /// The number of months before the present one whose events `sluice maintain` keeps in partitioned tables; it drops older ones.
+    ///
+    /// Default: `nil`, which keeps all.
+    public var retentionMonths: Int?
     /// The timeout of one attempt to connect, over all addresses.
     ///
     /// Default: 10 s. A `connect_timeout` in `connection`, or libpq's environment variable for it, takes precedence.

@@ -108,6 +108,11 @@ actor PostgresSession {
                 try PartitionedTable.read(inSchema: configuration.schema, over: connection, limit)
             }
             problems += tables.flatMap { partitioned[$0.name]?.problems ?? [] }
+            problems += try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+                connection,
+                limit throws(PostgresFailure) in
+                try TableConversion.unfinished(among: tables, over: connection, limit)
+            }
             guard pipeline.hasJournal || pipeline.loadsPartitions else { return problems }
             let (present, conditions) = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,

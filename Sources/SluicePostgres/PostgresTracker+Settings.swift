@@ -37,6 +37,7 @@ extension SettingKey {
     )
     package static let postgresSchema = PostgresSettings.schema.key
     package static let postgresPartitions = PostgresSettings.partitions.key
+    package static let postgresRetentionMonths = PostgresSettings.retentionMonths.key
 }
 
 /// The settings of a PostgreSQL tracker.
@@ -55,6 +56,17 @@ private enum PostgresSettings {
         \.partitions,
         scope: scope,
         "How `sluice migrate` partitions a new table by the time of its events: none, month or day, in UTC."
+    )
+    static let retentionMonths = Setting<PostgresConfiguration>.count(
+        "postgres.retentionMonths",
+        \.retentionMonths,
+        option: "--retention-months",
+        scope: scope,
+        default: "keeps all",
+        """
+        How many months before the present one `sluice maintain` keeps in tables that are partitioned by time; it drops older \
+        partitions.
+        """
     )
     static let deliveryTimeout = Setting<PostgresConfiguration>.duration(
         "postgres.timeouts.deliverySeconds",
@@ -78,6 +90,7 @@ private enum PostgresSettings {
         Setting(.passwordFile),
         schema,
         partitions,
+        retentionMonths,
         .duration(
             "postgres.timeouts.connectSeconds",
             \.connectTimeout,

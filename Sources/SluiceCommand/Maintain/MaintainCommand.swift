@@ -17,7 +17,10 @@ struct MaintainCommand: AsyncParsableCommand {
             which autovacuum never does. No load waits for it.
 
             A run that was interrupted is completed by the next one, and a run waits for another of the same schema. Tables of \
-            pg_partman are left to it, and so are tables that are not partitioned. 'sluice migrate' makes new tables.
+            pg_partman are left to it, and so are tables that are not partitioned; 'sluice migrate --partition' divides them.
+
+            With --retention-months, or the setting, it also removes the partitions whose events are all of earlier months: it \
+            detaches each while loads and queries go on, and then drops it.
 
             Exits with 0 if everything was done; 1 if something was not, or needs an operator; and 64 for wrong usage.
             """
@@ -50,14 +53,20 @@ struct MaintainCommand: AsyncParsableCommand {
     )
     var since: String?
 
+    @Option(help: .setting(.postgresRetentionMonths, valueName: "months"))
+    var retentionMonths: Int?
+
     func validate() throws {
         if let since, Self.firstDay(of: since) == nil {
             throw ValidationError("--since is not a month like 2024-01.")
         }
         let isOther = tracker.map { $0.lowercased() != PostgresConfiguration.defaultName } ?? false
-        if isOther, (postgres ?? postgresFile ?? schema) != nil {
+        if isOther, (postgres ?? postgresFile ?? schema) != nil || isOther && retentionMonths != nil {
             throw ValidationError(
-                "--postgres, --postgres-file and --schema are settings of the tracker 'postgres', not of another --tracker."
+                """
+                --postgres, --postgres-file, --schema and --retention-months are settings of the tracker 'postgres', not of another \
+                --tracker.
+                """
             )
         }
     }
@@ -68,6 +77,7 @@ struct MaintainCommand: AsyncParsableCommand {
         stated.set(.postgresURL, postgres)
         stated.set(.postgresURLFile, postgresFile)
         stated.set(.postgresSchema, schema)
+        stated.set(.postgresRetentionMonths, retentionMonths)
         let reader = try SettingsReader(options: stated, file: plan.config.path)
         let trackers = reader.trackers()
         let folder = reader.text(.eventsFolder) ?? ProcessSettings.defaults.eventsFolder
@@ -86,9 +96,10 @@ struct MaintainCommand: AsyncParsableCommand {
 
     private static func firstDay(of month: String) -> CalendarDate? { CalendarDate(month + "-01") }
 
-    private static func show(_ report: MaintenanceReport) throws {
+    /// Prints what was done, and throws exit status 1 if an operator has to do something.
+    static func show(_ report: MaintenanceReport) throws {
         if report.changes.isEmpty, report.problems.isEmpty {
-            return try Terminal.print("Nothing to do: no table of the plan is partitioned by time.")
+            return try Terminal.print("Nothing to do: the plan has no table that is partitioned by time.")
         }
         try Terminal.print(lines: report.changes.map { TerminalText(escaping: $0) })
         for problem in report.problems { Terminal.printError("error: \(problem)") }

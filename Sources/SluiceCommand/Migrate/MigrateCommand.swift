@@ -27,6 +27,12 @@ struct MigrateCommand: AsyncParsableCommand {
             for 'sluice serve' and 'sluice load', and SCHEMA_reader, which may only read and has time limits. The role that runs \
             the command must be allowed to create roles.
 
+            With --partition it instead divides a table, or all, by the months of the events, without copying rows: the table \
+            becomes the first partition of a new one with its name. Loads and queries wait well under a second. Grants and views \
+            are made again for the new table. If there are triggers, publications, foreign keys or other objects that would \
+            follow the old rows alone, it names them and exits with 1, unless --leave names each. If it is interrupted, run it \
+            again.
+
             With --plan-only it prints the SQL that it would run on this database, as a script for psql, and runs \
             nothing.
 
@@ -70,11 +76,34 @@ struct MigrateCommand: AsyncParsableCommand {
     @Flag(help: "Make roles for the owner, the loader and the readers of the tables, SCHEMA_owner and so on.")
     var roles = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Divide this table, or 'all', by the months of the events, without copying its rows.",
+            valueName: "table"
+        )
+    )
+    var partition: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --partition: let this trigger, or other object, stay with the old rows; can be repeated.",
+            valueName: "name"
+        )
+    )
+    var leave: [String] = []
+
     @Flag(help: "Print the SQL without running it.")
     var planOnly = false
 
     func validate() throws {
         if grantTo?.isEmpty == true { throw ValidationError("--grant-to is empty.") }
+        if partition?.isEmpty == true { throw ValidationError("--partition is empty.") }
+        if partition == nil, !leave.isEmpty { throw ValidationError("--leave needs --partition.") }
+        if partition != nil, planOnly || grantTo != nil || history.migrations != nil || segmentViews || roles {
+            throw ValidationError(
+                "--partition excludes --plan-only, --grant-to, --migrations, --segment-views and --roles."
+            )
+        }
         let isOther = tracker.map { $0.lowercased() != PostgresConfiguration.defaultName } ?? false
         if isOther, (postgres ?? postgresFile ?? schema) != nil {
             throw ValidationError(
@@ -95,7 +124,9 @@ struct MigrateCommand: AsyncParsableCommand {
             makesRoles: roles
         )
         do {
-            if planOnly {
+            if let partition {
+                try await divide(partition, of: plan, by: tracker)
+            } else if planOnly {
                 let statements = try await tracker.migrationStatements(request)
                 try Terminal.write(statements.text.utf8)
                 Terminal.printError("\(statements.summary)")
@@ -105,6 +136,18 @@ struct MigrateCommand: AsyncParsableCommand {
         } catch let error as TrackerError {
             throw Terminal.failure("\(error)")
         }
+    }
+
+    private func divide(_ table: String, of plan: TrackingPlan, by tracker: any MigratableTracker) async throws {
+        guard let tracker = tracker as? any MaintainableTracker else {
+            throw ValidationError("The tables of the tracker '\(tracker.name)' cannot be partitioned.")
+        }
+        let request = PartitioningRequest(
+            plan: plan,
+            tables: table == "all" ? nil : [table],
+            leaving: Set(leave)
+        )
+        try MaintainCommand.show(try await tracker.partition(request))
     }
 
     /// The tracker and the plan's folder.

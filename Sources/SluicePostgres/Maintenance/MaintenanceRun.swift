@@ -49,7 +49,7 @@ struct MaintenanceRun {
         }
     }
 
-    private func tables() throws(PostgresFailure) -> [String: PartitionedTable] {
+    func tables() throws(PostgresFailure) -> [String: PartitionedTable] {
         try PartitionedTable.read(inSchema: base.schema, over: connection, limit)
     }
 
@@ -58,6 +58,7 @@ struct MaintenanceRun {
             return report.changes.append("left \(table.name) to pg_partman")
         }
         try finalizeDetached(table)
+        try removeExpired(from: table.name)
         try makeMissing(of: table.name)
         guard let table = try tables()[table.name] else { return }
         report.problems += table.problems
@@ -85,11 +86,9 @@ struct MaintenanceRun {
 
     private mutating func makeMissing(of name: String) throws {
         guard let table = try tables()[name], table.defaultPartition == nil else { return }
-        let window = TimePartition.window(now: now)
-        let start = since.flatMap { Timestamp("\($0)T00:00:00Z") }.map { min($0.microseconds, window.upperBound.microseconds) }
-        let times = Timestamp(microseconds: start ?? window.lowerBound.microseconds)...window.upperBound
+        let times = try times()
         let divided = table.partitioning ?? (configuration.partitions == .none ? .month : configuration.partitions)
-        let missing = table.missing(in: TimePartition.covering(times, by: divided))
+        let missing = table.missing(in: TimePartition.periods(of: times, by: divided, now: now))
         guard !missing.isEmpty else { return }
         try step("The partitions of \(table.sqlName) were not made") { run throws(PostgresFailure) in
             try run.connection.execute(SQLText.creationIfMissing(ofSchema: run.partitionSchema), run.limit)
@@ -98,13 +97,37 @@ struct MaintenanceRun {
         for partition in missing {
             guard let name = freeName(for: partition, of: table, taken) else {
                 report.problems.append(
-                    .nameIsTaken(partition.period.name(of: table.name), in: partitionSchema, of: table, partition.bounds)
+                    .nameIsTaken(
+                        partition.period.name(of: table.name),
+                        in: partitionSchema,
+                        of: table,
+                        partition.bounds
+                    )
                 )
                 continue
             }
             try make(partition, named: name, of: table)
             taken.insert(name)
         }
+    }
+
+    /// The times that need partitions.
+    private func times() throws -> ClosedRange<Timestamp> {
+        let window = TimePartition.window(now: now)
+        func start(_ day: CalendarDate) -> Timestamp {
+            Timestamp(microseconds: Int64(day.daysSince1970) * 86_400_000_000)
+        }
+        if let since, let expiry, since.daysSince1970 < expiry.daysSince1970 {
+            throw TrackerError(
+                code: .failed,
+                message: "The months before \(expiry) are not made, because postgres.retentionMonths removes them.",
+                isRetryable: false
+            )
+        }
+        let first = since.map(start) ?? window.lowerBound
+        let kept = expiry.map(start) ?? first
+        let lower = min(max(first.microseconds, kept.microseconds), window.upperBound.microseconds)
+        return Timestamp(microseconds: lower)...window.upperBound
     }
 
     /// The name of a partition that is made; `nil` if a table that is no partition has the name.
@@ -174,8 +197,8 @@ struct MaintenanceRun {
             let comment = (partition.comment.map { $0 + " " } ?? "") + Self.frozenMark
             try step("The partition \(partition.sqlName) was not frozen") { run throws(PostgresFailure) in
                 try run.patiently { "VACUUM (FREEZE) \(partition.sqlName)" }
-                try run.patiently { "COMMENT ON TABLE \(partition.sqlName) IS \(SQLText.literal(comment))" }
             }
+            try setComment(of: partition, comment)
             report.changes.append("froze \(partition.name)")
         }
     }

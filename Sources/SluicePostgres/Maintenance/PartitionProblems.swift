@@ -21,7 +21,7 @@ extension PartitionCoverage {
     /// The problem that there are no partitions for a time in the past, between others; `nil` if there is none.
     func gap(in table: EventTable, now: Timestamp) -> TrackerError? {
         guard let gap = gaps.first(where: { $0.upperBound <= now.microseconds }) else { return nil }
-        let (start, end) = (Timestamp(microseconds: gap.lowerBound), Timestamp(microseconds: gap.upperBound))
+        let (start, end) = (Timestamp(bound: gap.lowerBound), Timestamp(bound: gap.upperBound))
         return TrackerError(
             code: .noPartition,
             message: """

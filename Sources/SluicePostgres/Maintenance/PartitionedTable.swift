@@ -78,7 +78,9 @@ package struct PartitionedTable: Sendable, Hashable {
     /// How the newest partition divides time; `nil` if none has two bounds.
     package var partitioning: TablePartitioning? {
         let bounded = partitions.filter { !$0.isDefault && $0.start != nil && $0.end != nil }
-        guard let newest = bounded.max(by: { $0.microseconds.upperBound < $1.microseconds.upperBound }) else { return nil }
+        guard let newest = bounded.max(by: { $0.microseconds.upperBound < $1.microseconds.upperBound }) else {
+            return nil
+        }
         // A day of a time zone can have 25 hours.
         return newest.microseconds.count < 2 * 86_400_000_000 ? .day : .month
     }
@@ -105,7 +107,7 @@ package struct PartitionedTable: Sendable, Hashable {
 
     /// The bounds of a range of microseconds since 1970, as a statement states them.
     static func bounds(_ range: Range<Int64>) -> String {
-        "FROM ('\(Timestamp(microseconds: range.lowerBound))') TO ('\(Timestamp(microseconds: range.upperBound))')"
+        "FROM ('\(Timestamp(bound: range.lowerBound))') TO ('\(Timestamp(bound: range.upperBound))')"
     }
 }
 
@@ -202,5 +204,12 @@ extension PartitionedTable {
     /// Names, one a line.
     private static func names(_ lines: String?) -> [String] {
         lines?.split(separator: "\n").map(String.init) ?? []
+    }
+}
+
+extension Timestamp {
+    /// The bound of a partition, without a fraction if it has none.
+    init(bound microseconds: Int64) {
+        self.init(microseconds: microseconds, fractionDigits: microseconds.isMultiple(of: 1_000_000) ? 0 : 6)
     }
 }

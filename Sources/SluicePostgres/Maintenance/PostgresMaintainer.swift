@@ -21,6 +21,7 @@ package struct PostgresMaintainer: Sendable {
     ///   - since: The first day that needs a partition; `nil` for that of the earliest time that an event may have.
     ///   - now: The present time.
     /// - Returns: What was done, and what an operator has to do.
+    /// - Throws: `failed` if another run of the schema does not end; `unavailable` or `timeout` if the server cannot be reached.
     package func maintain(
         _ plan: TrackingPlan,
         since: CalendarDate? = nil,
@@ -44,6 +45,7 @@ extension PostgresMaintainer {
     ///   - names: The names of the tables; `nil` for all.
     ///   - leaving: The names of triggers and other objects that may follow the old rows.
     ///   - now: The present time.
+    /// - Returns: What was done, and what an operator has to do.
     /// - Throws: `failed` if a table has such an object that is not named, or rows in the far future; the tables before it are
     ///   partitioned then.
     package func partition(

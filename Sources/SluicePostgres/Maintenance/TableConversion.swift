@@ -46,7 +46,10 @@ struct TableConversion {
         let inTheWay = found.dependents.filter { !$0.canBeLeft }
         if !inTheWay.isEmpty {
             let list = inTheWay.map(\.description).joined(separator: ", ")
-            throw TrackerError.notConvertible(table, "has what a partitioned table cannot have; remove it first: \(list)")
+            throw TrackerError.notConvertible(
+                table,
+                "has what a partitioned table cannot have; remove it first: \(list)"
+            )
         }
         let others = found.dependents.filter { !leaving.contains($0.name) }
         guard !others.isEmpty else { return }
@@ -57,6 +60,28 @@ struct TableConversion {
             the command with \(others.map { "--leave '\($0.name)'" }.joined(separator: " ")), and make it again for the new table
             """
         )
+    }
+
+    /// The tables whose conversion was begun and not completed, as problems.
+    static func unfinished(
+        among tables: [EventTable],
+        over connection: PostgresConnection,
+        _ limit: WaitLimit
+    ) throws(PostgresFailure) -> [TrackerError] {
+        var problems: [TrackerError] = []
+        for table in tables {
+            let rows = try connection.rows(
+                of: """
+                    SELECT conname FROM pg_catalog.pg_constraint
+                    WHERE conrelid = to_regclass($1) AND conname ~ '^\(boundPrefix)[0-9]{4}_[0-9]{2}$'
+                    """,
+                parameters: [table.sqlName],
+                limit
+            )
+            let end = rows.first?.first.flatMap { $0 }.flatMap(day(ofBound:))
+            if let end { problems.append(.unfinishedConversion(of: table, until: end)) }
+        }
+        return problems
     }
 
     // MARK: Before the exchange
@@ -164,7 +189,8 @@ struct TableConversion {
     /// has another, gets it instead of an error.
     private func patience(locks: Int) throws(PostgresFailure) -> Int {
         let setting = "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'deadlock_timeout'"
-        let timeout = try connection.lastRows(of: setting, limit).first?.first.flatMap { $0 }.flatMap { Int($0) } ?? 1000
+        let timeout =
+            try connection.lastRows(of: setting, limit).first?.first.flatMap { $0 }.flatMap { Int($0) } ?? 1000
         return max(10, timeout / (2 * (locks + 1)))
     }
 

@@ -43,13 +43,23 @@ package struct TimePartition: Sendable, Hashable {
     }
 
     /// The partitions of a table that is made now.
+    package static func ofNewTable(by partitioning: TablePartitioning, now: Timestamp = .now()) -> [TimePartition] {
+        periods(of: window(now: now), by: partitioning, now: now)
+    }
+
+    /// The months or days of a range of times, ascending.
     ///
     /// With partitions by day, the months before the present one have one each, because a lock is held for each of them until the table
-    /// is made.
-    package static func ofNewTable(by partitioning: TablePartitioning, now: Timestamp = .now()) -> [TimePartition] {
-        let range = window(now: now)
-        guard partitioning == .day else { return covering(range, by: partitioning) }
+    /// is made, and a query of a long time for each that it reads.
+    static func periods(
+        of range: ClosedRange<Timestamp>,
+        by partitioning: TablePartitioning,
+        now: Timestamp
+    ) -> [TimePartition] {
         let month = Int64(CalendarDate(now).firstOfMonth.daysSince1970) * 86_400_000_000
+        guard partitioning == .day, range.lowerBound.microseconds < month else {
+            return covering(range, by: partitioning)
+        }
         return covering(range.lowerBound...Timestamp(microseconds: month - 1), by: .month)
             + covering(Timestamp(microseconds: month)...range.upperBound, by: .day)
     }

@@ -1,0 +1,286 @@
+import EventModel
+import EventSchema
+import EventValidation
+import SluicePostgres
+import Synchronization
+import TestPromises
+import TestSupport
+import Testing
+import TrackerKit
+
+@Suite("PostgreSQL: partitioning existing tables", .timeLimit(.minutes(10)))
+struct TableConversionTests {
+    private static let plan = ["Bought", "Seen"].map { event($0, [property("number", .integer, description: "n")]) }
+
+    /// Events of the last 200 days, of both names in turn.
+    private static func lines(_ numbers: Range<Int>) -> [String] {
+        numbers.map { number in
+            let time = Timestamp(microseconds: Timestamp.now().microseconds - Int64(number % 200) * 86_400_000_000)
+            let name = number.isMultiple(of: 2) ? "Bought" : "Seen"
+            return #"{"id":"\#(id(number))","name":"\#(name)","time":"\#(time)","payload":{"number":\#(number)}}"#
+        }
+    }
+
+    private func partition(
+        _ fixture: PostgresFixture,
+        _ tables: [String]? = nil,
+        leaving: Set<String> = []
+    ) async throws -> MaintenanceReport {
+        try await PostgresMaintainer(PostgresConfiguration(connection: fixture.database.url)).partition(
+            fixture.catalog.plan,
+            tables: tables,
+            leaving: leaving
+        )
+    }
+
+    /// Partitions the tables and returns the error; it fails the test if there is none.
+    private func refusal(_ fixture: PostgresFixture, leaving: Set<String> = []) async -> String {
+        do throws(TrackerError) {
+            _ = try await PostgresMaintainer(PostgresConfiguration(connection: fixture.database.url)).partition(
+                fixture.catalog.plan,
+                tables: nil,
+                leaving: leaving
+            )
+            Issue.record("the tables were partitioned")
+            return ""
+        } catch {
+            return error.message
+        }
+    }
+
+    private func expectPartitioned(_ fixture: PostgresFixture) async throws {
+        #expect(
+            try await fixture.database.run(
+                """
+                SELECT c.relname, pg_get_partkeydef(c.oid), pg_get_constraintdef(k.oid) FROM pg_class c
+                JOIN pg_constraint k ON k.conrelid = c.oid WHERE c.relnamespace = 'analytics'::regnamespace AND relkind = 'p'
+                ORDER BY 1
+                """
+            ) == ["bought", "seen"].map { "\($0)|RANGE (occurred_at)|PRIMARY KEY (occurred_at, id)" }
+        )
+        #expect(try await fixture.count("pg_constraint WHERE conname LIKE 'sluice%' OR NOT convalidated") == 0)
+        #expect(try await fixture.count("pg_index WHERE NOT indisvalid") == 0)
+        let outline = PipelineOutline(catalog: fixture.catalog, hasJournal: false)
+        #expect(await fixture.tracker.problems(in: outline).map(\.message) == [])
+    }
+
+    @Test("a table keeps its rows, grants, views, indexes and comments, and gets partitions for the months to come")
+    func kept() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        #expect(await fixture.tracker.deliver(try fixture.delivery(Self.lines(0..<400))).isDelivered)
+        let (reader, loader) = ("reader_\(fixture.database.name)", "loader_\(fixture.database.name)")
+        try await fixture.database.run(
+            """
+            CREATE ROLE \(reader) LOGIN; CREATE ROLE \(loader) LOGIN;
+            GRANT USAGE ON SCHEMA analytics TO \(reader), \(loader);
+            GRANT SELECT ON analytics.bought TO \(reader); GRANT INSERT, SELECT (id) ON analytics.bought TO \(loader);
+            ALTER DEFAULT PRIVILEGES IN SCHEMA analytics GRANT DELETE ON TABLES TO \(loader);
+            CREATE VIEW v WITH (security_barrier = true) AS SELECT id, number FROM analytics.bought;
+            CREATE VIEW w AS SELECT count(*) FROM v;
+            GRANT SELECT ON w TO \(reader);
+            CREATE INDEX numbers ON analytics.bought (number) WHERE number > 5;
+            COMMENT ON TABLE analytics.bought IS 'ours'
+            """
+        )
+        let report = try await partition(fixture)
+        #expect(report.problems.isEmpty)
+        #expect(report.changes.contains { $0.hasPrefix("partitioned bought") })
+        try await expectPartitioned(fixture)
+        #expect(try await fixture.count("analytics.bought") == 200)
+        #expect(
+            try await fixture.database.run(
+                """
+                SELECT obj_description('analytics.bought'::regclass), col_description('analytics.bought'::regclass, 1),
+                    (SELECT reloptions FROM pg_class WHERE relname = 'v'),
+                    (SELECT indexdef LIKE '%WHERE (number > 5)' FROM pg_indexes WHERE tablename = 'bought' AND indexname = 'numbers'),
+                    has_table_privilege('\(reader)', 'analytics.bought', 'SELECT'),
+                    has_table_privilege('\(loader)', 'analytics.bought', 'INSERT'),
+                    has_table_privilege('\(loader)', 'analytics.bought', 'DELETE'),
+                    has_column_privilege('\(loader)', 'analytics.bought', 'occurred_at', 'SELECT'),
+                    has_column_privilege('\(loader)', 'analytics.bought', 'number', 'SELECT')
+                """
+            ) == ["ours|The event's identity.|{security_barrier=true}|t|t|t|f|t|f"]
+        )
+        // Rows of the past and of a month to come are in the view; an event that is sent again is a duplicate.
+        let future = Timestamp(microseconds: Timestamp.now().microseconds + 85 * 86_400_000_000)
+        let line = #"{"id":"\#(id(1000))","name":"Bought","time":"\#(future)","payload":{"number":1}}"#
+        #expect(await fixture.tracker.deliver(try fixture.delivery(Self.lines(1..<2) + [line])).isDelivered)
+        #expect(try await fixture.database.run("SET ROLE \(reader); SELECT * FROM w") == ["201"])
+        #expect(
+            try await fixture.database.run(
+                "SELECT count(*) FROM analytics_partitions.bought_\("\(future)".prefix(7).replacing("-", with: "_"))"
+            )
+                == ["1"]
+        )
+        let again = try await partition(fixture)
+        #expect(again.changes == ["analyzed bought", "analyzed seen"])
+        try await fixture.database.run("DROP OWNED BY \(reader), \(loader); DROP ROLE \(reader), \(loader)")
+    }
+
+    @Test(
+        "what would follow the old rows alone is named, and refused unless it is left",
+        arguments: [
+            (
+                "CREATE TRIGGER audit BEFORE INSERT ON analytics.bought FOR EACH ROW EXECUTE FUNCTION f()", "trigger",
+                "audit"
+            ),
+            ("CREATE PUBLICATION changes FOR TABLE analytics.bought", "publication", "changes"),
+            ("CREATE MATERIALIZED VIEW daily AS SELECT number FROM analytics.bought", "materialized view", "daily"),
+            ("CREATE UNIQUE INDEX once ON analytics.bought (number)", "unique index", "once"),
+            ("CREATE POLICY mine ON analytics.bought", "policy", "mine"),
+            (
+                """
+                CREATE TABLE other (n bigint PRIMARY KEY); INSERT INTO other SELECT generate_series(0, 400);
+                ALTER TABLE analytics.bought ADD CONSTRAINT known FOREIGN KEY (number) REFERENCES other
+                """, "foreign key", "known"
+            ),
+            (
+                "CREATE FUNCTION g() RETURNS SETOF analytics.bought LANGUAGE sql RETURN (SELECT b FROM analytics.bought b LIMIT 1)",
+                "object", "function g()"
+            ),
+        ]
+    )
+    func dependents(_ statement: String, kind: String, name: String) async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        #expect(await fixture.tracker.deliver(try fixture.delivery(Self.lines(0..<400))).isDelivered)
+        try await fixture.database.run(
+            "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; \(statement)"
+        )
+        let message = await refusal(fixture)
+        #expect(message.contains(#"The table "analytics"."bought""#))
+        #expect(message.contains("the \(kind) \(name)") && message.contains("--leave '\(name)'"), "\(message)")
+        #expect(
+            try await fixture.database.run("SELECT relkind FROM pg_class WHERE oid = 'analytics.bought'::regclass") == [
+                "r"
+            ]
+        )
+        _ = try await partition(fixture, leaving: [name])
+        #expect(try await fixture.count("analytics.bought") == 200)
+    }
+
+    @Test("rows in the far future stop it before anything is locked, and are counted")
+    func farFuture() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        try await fixture.database.run(
+            "INSERT INTO analytics.bought VALUES (gen_random_uuid(), '2100-05-06 07:08:09Z', now(), NULL, NULL, NULL, NULL, 1)"
+        )
+        let message = await refusal(fixture)
+        #expect(message.contains("2100-05-06 07:08:09: 1;"), "\(message)")
+        try await fixture.database.run("DELETE FROM analytics.bought")
+        _ = try await partition(fixture)
+        try await expectPartitioned(fixture)
+    }
+
+    @Test("a constraint that an interrupted run left long ago is made anew, and sluice check names it")
+    func oldBound() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        try await fixture.database.run(
+            "ALTER TABLE analytics.bought ADD CONSTRAINT sluice_before_2020_01 CHECK (occurred_at < '2020-01-01Z') NOT VALID"
+        )
+        let outline = PipelineOutline(catalog: fixture.catalog, hasJournal: false)
+        let problems = await fixture.tracker.problems(in: outline).map(\.message)
+        #expect(problems.contains { $0.contains("`sluice migrate --partition bought` was interrupted") })
+        #expect(await fixture.tracker.deliver(try fixture.delivery(Self.lines(0..<1))).isDelivered == false)
+        _ = try await partition(fixture)
+        try await expectPartitioned(fixture)
+        #expect(await fixture.tracker.deliver(try fixture.delivery(Self.lines(0..<1))).isDelivered)
+    }
+
+    @Test(
+        "killed before and after each statement, while events are loaded and queried, it loses and doubles nothing",
+        .promise("interrupted-conversion")
+    )
+    func killed() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        #expect(await fixture.tracker.deliver(try fixture.delivery(Self.lines(0..<400))).isDelivered)
+        try await fixture.database.run(Self.killer)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            let stop = StopFlag()
+            for loader in 1...2 {
+                group.addTask { try await load(into: fixture, from: loader * 1_000_000, until: stop) }
+            }
+            for _ in 0..<4 {
+                group.addTask { try await query(fixture, until: stop) }
+            }
+            var kills = 0
+            var isComplete = false
+            while !isComplete {
+                kills += 1
+                try await fixture.database.run(
+                    "ALTER SEQUENCE killing.statements RESTART; UPDATE killing.place SET number = \(kills)"
+                )
+                isComplete = (try? await partition(fixture)) != nil
+            }
+            stop.raise()
+            #expect(kills > 20)
+            var loaded = 400
+            for try await count in group { loaded += count }
+            let rows = try await fixture.count(
+                "(SELECT id FROM analytics.bought UNION ALL SELECT id FROM analytics.seen) t"
+            )
+            #expect(rows == loaded)
+            try await expectPartitioned(fixture)
+        }
+    }
+
+    /// Terminates the session of `sluice` at the statement whose number is in `killing.place`, before or after it runs.
+    private static let killer = """
+        CREATE VIEW public.v AS SELECT id, number FROM analytics.bought;
+        CREATE SCHEMA killing; CREATE SEQUENCE killing.statements; CREATE TABLE killing.place (number int);
+        INSERT INTO killing.place VALUES (0);
+        CREATE FUNCTION killing.kill() RETURNS event_trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            IF current_setting('application_name') = 'sluice'
+                AND nextval('killing.statements') = (SELECT number FROM killing.place) THEN
+                PERFORM pg_terminate_backend(pg_backend_pid());
+            END IF;
+        END $$;
+        CREATE EVENT TRIGGER before_statement ON ddl_command_start
+            WHEN tag IN ('ALTER TABLE', 'CREATE INDEX', 'CREATE VIEW', 'ALTER VIEW', 'COMMENT') EXECUTE FUNCTION killing.kill();
+        CREATE EVENT TRIGGER after_statement ON ddl_command_end
+            WHEN tag IN ('ALTER TABLE', 'CREATE INDEX', 'CREATE VIEW', 'ALTER VIEW', 'COMMENT') EXECUTE FUNCTION killing.kill();
+        """
+
+    /// Loads deliveries of 20 events, each until it is delivered, and returns the number of events.
+    private func load(into fixture: PostgresFixture, from start: Int, until stop: StopFlag) async throws -> Int {
+        let tracker = try await fixture.startedTracker()
+        var number = start
+        while !stop.isRaised {
+            let delivery = try fixture.delivery(Self.lines(number..<number + 20))
+            var isDelivered = false
+            while !isDelivered {
+                try Task.checkCancellation()
+                let outcome = await tracker.deliver(delivery)
+                #expect(outcome.refusals == [])
+                isDelivered = outcome.isDelivered
+            }
+            number += 20
+        }
+        await tracker.stop()
+        return number - start
+    }
+
+    /// Queries the tables and a view, and expects that no query fails and that no row disappears.
+    private func query(_ fixture: PostgresFixture, until stop: StopFlag) async throws -> Int {
+        var seen = 0
+        while !stop.isRaised {
+            let rows = try await fixture.database.run(
+                "SELECT count(*) FROM v; SELECT count(*) FROM v JOIN analytics.bought USING (id); SELECT count(*) FROM analytics.seen"
+            )
+            #expect(rows.count == 3)
+            let count = Int(rows.first ?? "") ?? 0
+            #expect(count >= seen)
+            seen = count
+        }
+        return 0
+    }
+}
+
+/// A flag that tells tasks to end.
+private final class StopFlag: Sendable {
+    private let flag = Mutex(false)
+
+    var isRaised: Bool { flag.withLock { $0 } }
+
+    func raise() { flag.withLock { $0 = true } }
+}
