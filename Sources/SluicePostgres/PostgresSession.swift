@@ -102,6 +102,8 @@ actor PostgresSession {
                 return end.flatMap { .partitionsEnd(of: table, at: $0, now: .now()) }
             }
             problems += tables.compactMap { known.coverage(of: $0)?.gap(in: $0, now: .now()) }
+            // Without the right to use the schema, these would only say so again.
+            guard inspection.obstacles.isEmpty else { return problems }
             let partitioned = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,
                 limit throws(PostgresFailure) in
