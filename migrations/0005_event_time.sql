@@ -1,8 +1,8 @@
 -- The time in the id of an event, for ids of version 7 and for those of version 8 that Sluice makes (RFC 9562).
 --
 -- In a table that is partitioned by time, a lookup by id alone reads an index of each partition. With a time it reads one or two:
---     SELECT * FROM bought WHERE id = '019…'
---     AND occurred_at BETWEEN event_time('019…') - interval '1 day' AND event_time('019…') + interval '1 day'
+--     SELECT * FROM bought WHERE id = '0190...'
+--     AND occurred_at BETWEEN event_time('0190...') - interval '1 day' AND event_time('0190...') + interval '1 day'
 -- The time is when the id was made, which can differ from occurred_at: look for the id alone if the row is not found.
 --
 -- Version 7 states the time in its first 48 bits, in milliseconds. Version 8 leaves its bits to whoever makes the id; Sluice's have

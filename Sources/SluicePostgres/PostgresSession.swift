@@ -102,17 +102,8 @@ actor PostgresSession {
                 return end.flatMap { .partitionsEnd(of: table, at: $0, now: .now()) }
             }
             problems += tables.compactMap { known.coverage(of: $0)?.gap(in: $0, now: .now()) }
-            let partitioned = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
-                connection,
-                limit throws(PostgresFailure) in
-                try PartitionedTable.read(inSchema: configuration.schema, over: connection, limit)
-            }
-            problems += tables.flatMap { partitioned[$0.name]?.problems ?? [] }
-            problems += try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
-                connection,
-                limit throws(PostgresFailure) in
-                try TableConversion.unfinished(among: tables, over: connection, limit)
-            }
+            // Without the right to use the schema, these would only say so again.
+            if inspection.obstacles.isEmpty { problems += try partitionedTableProblems(of: tables, interrupt) }
             guard pipeline.hasJournal || pipeline.loadsPartitions else { return problems }
             let (present, conditions) = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,
@@ -135,6 +126,20 @@ actor PostgresSession {
             return problems
         } catch {
             return [TrackerError(error)]
+        }
+    }
+
+    /// What is wrong with the partitions of tables, and with conversions of tables that did not end.
+    private func partitionedTableProblems(
+        of tables: [EventTable],
+        _ interrupt: Interrupt
+    ) throws(PostgresFailure) -> [TrackerError] {
+        try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+            connection,
+            limit throws(PostgresFailure) in
+            let partitioned = try PartitionedTable.read(inSchema: configuration.schema, over: connection, limit)
+            return tables.flatMap { partitioned[$0.name]?.problems ?? [] }
+                + (try TableConversion.unfinished(among: tables, over: connection, limit))
         }
     }
 

@@ -27,6 +27,8 @@ struct ConvertibleTable: Hashable {
         let isUnique: Bool
         let isPrimary: Bool
         let isValid: Bool
+        /// Whether it has a condition, so that it does not contain all rows.
+        let isPartial: Bool
         /// The definition after the table's name, with which another table gets the same index.
         let definition: String
         /// The name of the constraint that it enforces; `nil` for none.
@@ -78,8 +80,8 @@ extension ConvertibleTable {
             guard let role = row[0], let privilege = row[1] else { continue }
             read.grants.append(Grant(role: role, privilege: privilege, isGrantable: row[2] == "t", column: row[3]))
         }
-        for row in try connection.rows(of: indexQuery, parameters: name, limit) where row.count == 7 {
-            guard let index = row[0], let definition = row[5] else { continue }
+        for row in try connection.rows(of: indexQuery, parameters: name, limit) where row.count == 8 {
+            guard let index = row[0], let definition = row[6] else { continue }
             read.indexes.append(
                 Index(
                     name: index,
@@ -87,8 +89,9 @@ extension ConvertibleTable {
                     isUnique: row[2] == "t",
                     isPrimary: row[3] == "t",
                     isValid: row[4] == "t",
+                    isPartial: row[5] == "t",
                     definition: definition,
-                    constraint: row[6]
+                    constraint: row[7]
                 )
             )
         }
@@ -135,7 +138,7 @@ extension ConvertibleTable {
         SELECT k.relname,
             (SELECT string_agg(coalesce(a.attname, '?'), E'\\n' ORDER BY p.n) FROM unnest(i.indkey::int2[]) WITH ORDINALITY p (attnum, n)
                 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = p.attnum),
-            i.indisunique OR i.indisexclusion, i.indisprimary, i.indisvalid AND i.indpred IS NULL,
+            i.indisunique OR i.indisexclusion, i.indisprimary, i.indisvalid, i.indpred IS NOT NULL,
             substr(pg_catalog.pg_get_indexdef(i.indexrelid), strpos(pg_catalog.pg_get_indexdef(i.indexrelid), ' USING ')),
             (SELECT o.conname FROM pg_catalog.pg_constraint o WHERE o.conindid = i.indexrelid AND o.conrelid = i.indrelid)
         FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class k ON k.oid = i.indexrelid

@@ -89,7 +89,7 @@ struct TableConversion {
     /// Makes an index while loads go on, unless there is one; one that an interrupted run left is invalid, and is made again.
     private func makeIndex(on columns: [String], isUnique: Bool, in found: ConvertibleTable) throws -> [String] {
         func fits(_ index: ConvertibleTable.Index) -> Bool {
-            index.isValid && index.columns == columns && (index.isUnique || !isUnique)
+            index.isValid && !index.isPartial && index.columns == columns && (index.isUnique || !isUnique)
                 && index.definition.hasPrefix(" USING btree (\(columns.joined(separator: ", ")))")
         }
         if found.indexes.contains(where: fits) { return [] }

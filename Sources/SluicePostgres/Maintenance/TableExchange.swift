@@ -48,7 +48,7 @@ struct TableExchange {
     }
 
     private func isKey(_ index: ConvertibleTable.Index) -> Bool {
-        index.isValid && index.isUnique && index.columns == TableConversion.key
+        index.isValid && !index.isPartial && index.isUnique && index.columns == TableConversion.key
     }
 
     /// Gives the old table the key of the new one, from the index that was made.

@@ -15,17 +15,17 @@ extension RelativeClock {
         _ work: @escaping @Sendable () async throws(TrackerError) -> Value
     ) async throws(TrackerError) -> Value {
         let deadline = now() + limit
-        let result = await withTaskGroup(of: Result<Value, TrackerError>.self) { group in
+        let result = await withTaskGroup(of: (isOfLimit: Bool, result: Result<Value, TrackerError>).self) { group in
             let isDone = Interrupt()
             let isAbandoned = Interrupt()
             group.addTask {
                 do throws(TrackerError) {
                     let value = try await work()
                     isDone.raise()
-                    return .success(value)
+                    return (false, .success(value))
                 } catch {
                     isDone.raise()
-                    return .failure(error)
+                    return (false, .failure(error))
                 }
             }
             group.addTask {
@@ -34,15 +34,17 @@ extension RelativeClock {
                     isAbandoned.raise()
                     abandon()
                 }
-                return .failure(isOver ? timeout : .cancelled)
+                return (true, .failure(isOver ? timeout : .cancelled))
             }
-            let first = await group.next() ?? .failure(.cancelled)
+            let first = await group.next() ?? (true, .failure(.cancelled))
             group.cancelAll()
-            guard case .failure = first else { return first }
+            guard case .failure = first.result else { return first.result }
+            let second = await group.next()
             // The work may have succeeded just as the limit passed. Its value, such as a connection, must not be left behind.
-            if case .success(let value)? = await group.next(), !isAbandoned.isRaised { return .success(value) }
+            if case .success(let value)? = second?.result, !isAbandoned.isRaised { return .success(value) }
             abandon()
-            return first
+            // Work that was abandoned fails for that reason, and may do so before the limit's own task returns.
+            return isAbandoned.isRaised && !first.isOfLimit ? second?.result ?? first.result : first.result
         }
         return try result.get()
     }

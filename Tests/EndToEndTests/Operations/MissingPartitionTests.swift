@@ -34,7 +34,7 @@ struct MissingPartitionTests {
         )
         _ = try await server.process.errors.line(containing: "The tracker has started.")
         let metrics = try await PrivatePort(of: server).metrics(in: folder)
-        let end = metrics[#"sluice_postgres_partitions_end_timestamp_seconds{tracker="postgres"}"#]
+        let end = metrics["sluice_postgres_partitions_end_timestamp_seconds tracker=postgres"]
         #expect(try #require(end) <= Date.now.timeIntervalSince1970)
         let day = try await database.run("SELECT to_char(now() - interval '200 days', 'YYYY-MM-DD')").joined()
         // So many of the missing month, and none of another, that the table itself could be suspected.
@@ -74,7 +74,7 @@ struct MissingPartitionTests {
         let replay = ["replay", "events.ndjson", "--events", "plan", "--postgres", database.url, "--no-console"]
         let stopped = try await Sluice.run(replay, in: folder)
         #expect(stopped.ending == .exit(1))
-        #expect(stopped.errors.contains { $0.contains("`sluice maintain --since 2010-12`") }, "\(stopped)")
+        #expect(stopped.output.contains { $0.contains("`sluice maintain --since 2010-12`") }, "\(stopped)")
         #expect(try await database.run("SELECT count(*) FROM analytics.sold") == ["0"])
         try await database.run(
             """

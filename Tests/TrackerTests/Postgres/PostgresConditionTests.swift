@@ -109,7 +109,8 @@ struct PostgresConditionTests {
         try await fixture.database.run(
             "DROP TABLE analytics.present; CREATE TABLE analytics.others PARTITION OF analytics.bought DEFAULT"
         )
-        #expect(try await !isNamed())
+        let found = await problems(tracker, fixture)
+        #expect(found.count == 1 && found[0].contains("has the default partition"), "\(found)")
         await tracker.stop()
     }
 

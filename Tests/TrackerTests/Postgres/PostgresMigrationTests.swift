@@ -242,7 +242,7 @@ struct PostgresMigrationTests {
                 "00546214725081a1481c32c1c8a0691a5925fe0ffe8cefff6cfc10c2c19142f4",
                 "a322c9100599649d8073d308f9d252c911849ed1daa226a2cf0c59bd84f37f8d",
                 "3f9059c5833ec1ec21857e8773d2ba147babec9240b33286f29682cfbc5525e1",
-                "8e5fbfa3977f30aa58e38a5ee5014a822ef46d78a041c04fc1cb94d74c758bc0",
+                "c178cd0fa89d8fad7601c2c702ef9be9ddbcdd1f69bf9495626ea089e305b8ce",
             ]
         )
         let database = try await PrivatePostgres.shared().makeDatabase()

@@ -48,10 +48,8 @@ struct PartitionedTableTests {
             }
             #expect(ranges == expected)
             for (one, range) in zip(missing, ranges) {
-                #expect(
-                    one.isWhole == range.hasSuffix("-01")
-                        && one.isWhole == (range.split(separator: "-")[2].hasPrefix("01"))
-                )
+                let isWholeMonth = range.hasSuffix("-01") && range.split(separator: "-")[2].hasPrefix("01")
+                #expect(one.isWhole == isWholeMonth)
             }
         }
     }
