@@ -179,5 +179,5 @@ import TrackerKit
 
 extension DeliveryOutcome {
     /// Whether nothing was refused and nothing must be retried.
-    var isDelivered: Bool { refusals.isEmpty && retry == nil }
+    var isDelivered: Bool { refusals.isEmpty && parked.isEmpty && retry == nil }
 }
