@@ -178,6 +178,6 @@ import TrackerKit
 }
 
 extension DeliveryOutcome {
-    /// Whether nothing was refused and nothing must be retried.
+    /// Whether nothing was refused or parked, and nothing must be retried.
     var isDelivered: Bool { refusals.isEmpty && parked.isEmpty && retry == nil }
 }
