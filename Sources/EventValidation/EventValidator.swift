@@ -150,6 +150,8 @@ extension EventValidator {
     ///   - byteCount: The size of the body in bytes; the memory for the result depends on it.
     ///   - format: Whether the body is one document or has one event per line.
     ///   - arrival: When the body arrived; `nil` for now.
+    ///   - eventTimes: The times that events may state, relative to their arrival; others are rejected. `nil` for all, because the
+    ///     events were accepted before.
     ///   - nullIsAbsent: Whether a `null` counts as an absent property if the plan does not allow it there.
     ///   - allowedEvents: The events that the sender may send; others are rejected. `nil` for all.
     ///   - excess: What happens to a body with more events, or more rejected ones, than it may have. Default: it is refused.
@@ -160,6 +162,7 @@ extension EventValidator {
         bodyOf byteCount: Int,
         as format: BodyFormat,
         arrival: Timestamp? = nil,
+        eventTimes: TimeWindow? = nil,
         nullIsAbsent: Bool = false,
         allowedEvents: EventSet? = nil,
         excess: BodyExcess = .refusesBody,
@@ -170,6 +173,7 @@ extension EventValidator {
             bodyOf: byteCount,
             as: format,
             arrival: arrival,
+            eventTimes: eventTimes,
             nullIsAbsent: nullIsAbsent,
             allowedEvents: allowedEvents,
             excess: excess,

@@ -88,7 +88,7 @@ extension Pipeline {
         append: (inout EventBatchBuilder, Events.Element, EventContext) throws(InvalidEvent) -> Void
     ) async throws(TrackInterruption) -> Int {
         let context = EventContext.current.merging(context)
-        var builder = EventBatchBuilder(catalog: catalog, now: now)
+        var builder = EventBatchBuilder(catalog: catalog, eventTimes: eventTimes, now: now)
         var accepted = 0
         // The events in the builder.
         var pending = 0

@@ -68,6 +68,7 @@ struct BodyCheck: ~Copyable {
         bodyOf byteCount: Int,
         as format: BodyFormat,
         arrival: Timestamp?,
+        eventTimes: TimeWindow?,
         nullIsAbsent: Bool,
         allowedEvents: EventSet?,
         excess: BodyExcess,
@@ -82,6 +83,7 @@ struct BodyCheck: ~Copyable {
                 maximumPositions: excess == .isCounted ? maximumRejections : .max
             ),
             arrival: arrival ?? now(),
+            eventTimes: eventTimes,
             nullIsAbsent: nullIsAbsent,
             // A key may have been compiled for the plan before or after this one, while the plan is being replaced.
             allowedEvents: allowedEvents?.inPlan(of: catalog),
@@ -99,6 +101,7 @@ struct BodyCheck: ~Copyable {
     ) throws -> Bool {
         guard !budget.isSpent else { return false }
         check.arrival = progress.arrival
+        check.times = EventTimes(progress.eventTimes, arrival: progress.arrival)
         check.nullIsAbsent = progress.nullIsAbsent
         check.allowedEvents = progress.allowedEvents
         check.additions = progress.additions

@@ -28,6 +28,8 @@ package struct BodyProgress: ~Copyable {
     var place: Place
     var collector: BatchCollector
     let arrival: Timestamp
+    /// The times that events may state, relative to their arrival; `nil` for all.
+    let eventTimes: TimeWindow?
     /// Whether a `null` counts as an absent property if the plan does not allow it there.
     let nullIsAbsent: Bool
     /// The events that the sender may send; `nil` for all.

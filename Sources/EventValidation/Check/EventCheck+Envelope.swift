@@ -32,6 +32,7 @@ extension EventCheck {
         result.definitionIndex = findDefinition(envelope.name)
         let statedID = envelope.id == 0 ? nil : readID(at: envelope.id)
         result.time = envelope.time == 0 ? nil : readTime(at: envelope.time, field: "time")
+        if let time = result.time, !times.accepts(time) { reportRange(of: time) }
         let receivedAt = envelope.receivedAt == 0 ? arrival : readTime(at: envelope.receivedAt, field: "receivedAt")
         result.id = envelope.id == 0 ? makeID(result.time) : statedID
         result.time = result.time ?? receivedAt
@@ -126,6 +127,13 @@ extension EventCheck {
             return nil
         }
         return time
+    }
+
+    @inline(never)
+    private mutating func reportRange(of time: Timestamp) {
+        guard isDescribed(.timeOutOfRange) else { return }
+        let problem = times.problem(with: time)
+        report(.timeOutOfRange, at: .field("time"), expected: problem.expected, found: problem.found)
     }
 
     private mutating func encode(_ result: Result, receivedAt: Timestamp, into output: inout ByteBuilder) {

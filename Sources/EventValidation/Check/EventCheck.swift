@@ -21,6 +21,8 @@ struct EventCheck: ~Copyable {
     /// Whether the current document may have numbers with more digits than a double holds; found when it is first needed.
     var mayHaveLongNumbers: Bool?
     var arrival = Timestamp(microseconds: 0)
+    /// The times that the events may state.
+    var times = EventTimes.all
     /// Whether a `null` counts as an absent property if the plan does not allow it there; it does not within a value that the plan
     /// does not describe.
     var nullIsAbsent = false

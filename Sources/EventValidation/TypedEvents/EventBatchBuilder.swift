@@ -10,6 +10,7 @@ public struct EventBatchBuilder: ~Copyable {
 
     private let catalog: EventCatalog
     private let now: @Sendable () -> Timestamp
+    private let eventTimes: TimeWindow?
     private var encoder: PayloadEncoder
     private var entries: [EventBatch.Entry] = []
     private var ids = EventIDGenerator()
@@ -24,7 +25,13 @@ public struct EventBatchBuilder: ~Copyable {
     ///   - catalog: The catalog of the batches.
     ///   - now: Returns the time of arrival; called once per event. Default: the system's clock.
     public init(catalog: EventCatalog, now: @escaping @Sendable () -> Timestamp = Timestamp.now) {
+        self.init(catalog: catalog, eventTimes: nil, now: now)
+    }
+
+    /// Creates a builder without events that accepts events of certain times relative to their arrival; `nil` for all.
+    package init(catalog: EventCatalog, eventTimes: TimeWindow?, now: @escaping @Sendable () -> Timestamp) {
         self.catalog = catalog
+        self.eventTimes = eventTimes
         self.now = now
         encoder = PayloadEncoder(plan: catalog.compiled)
         treatment = LineTreatment(plan: catalog.compiled)
@@ -75,6 +82,7 @@ public struct EventBatchBuilder: ~Copyable {
         let time = time ?? receivedAt
         let start = encoder.output.count
         encoder.reset()
+        check(time, receivedAt: receivedAt)
         let tables = encoder.plan.tables
         envelopeWriter.append(
             id: id,
@@ -103,6 +111,21 @@ public struct EventBatchBuilder: ~Copyable {
                 time: time,
                 definitionIndex: UInt32(truncatingIfNeeded: index),
                 end: UInt32(truncatingIfNeeded: end)
+            )
+        )
+    }
+
+    private mutating func check(_ time: Timestamp, receivedAt: Timestamp) {
+        guard let eventTimes else { return }
+        let times = EventTimes(eventTimes, arrival: receivedAt)
+        guard !times.accepts(time) else { return }
+        let problem = times.problem(with: time)
+        encoder.violations.append(
+            Violation(
+                code: .timeOutOfRange,
+                path: "$.time",
+                expected: problem.expected,
+                found: problem.found
             )
         )
     }

@@ -55,7 +55,7 @@ struct ClientClock {
     private func corrected(_ stated: Timestamp) -> Timestamp? {
         guard let sentAt else { return stated }
         let microseconds = arrival.microseconds - (sentAt.microseconds - stated.microseconds)
-        if window.contains(microseconds: microseconds, arrival: arrival) {
+        if window.microseconds(around: arrival).contains(microseconds) {
             return Timestamp(microseconds: microseconds)
         }
         return window.contains(stated, arrival: arrival) ? stated : nil

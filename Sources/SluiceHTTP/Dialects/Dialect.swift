@@ -98,7 +98,7 @@ extension Dialect {
 /// When a body arrived, and the times that its events can plausibly have.
 struct BodyArrival {
     let time: Timestamp
-    /// The times that the correction of a client's clock may have as its result.
+    /// The times that events may have, and with them the results of the correction of a client's clock.
     let window: TimeWindow
 }
 

@@ -1,4 +1,5 @@
 import EventPipeline
+import EventModel
 import EventSchema
 import Foundation
 import ServerTestSupport
@@ -112,12 +113,17 @@ struct PostHogTests {
             (#""offset":34560000000"#, "2019-08-10T12:26:40.000000Z"),
             (#""offset":34560000001"#, "2020-09-13T12:26:40.000000Z"),
             (#""offset":-1"#, "2020-09-13T12:26:40.000000Z"), (#""offset":"2500""#, "2020-09-13T12:26:40.000000Z"),
-            (#""offset":2500,"timestamp":"2019-01-01T00:00:00Z""#, "2019-01-01T00:00:00Z"),
+            (#""offset":2500,"timestamp":"2020-01-01T00:00:00Z""#, "2020-01-01T00:00:00Z"),
         ]
     )
     func offset(members: String, time: String) async throws {
         let event = #"{"event":"Order Completed","distinct_id":"u1",\#(members),"properties":{"total":1}}"#
-        let result = try await DialectExchange.send("[\(event)]", to: "/e/", Self.plan)
+        let result = try await DialectExchange.send(
+            Array("[\(event)]".utf8),
+            to: "/e/",
+            Self.plan,
+            eventTimes: .standard
+        )
         let line = try #require(result.lines.first)
         #expect(line.contains(#""time":"\#(time)""#))
     }

@@ -1,0 +1,34 @@
+@_spi(CanonicalJSON) import EventModel
+
+/// The times that events which arrive at one moment may have.
+struct EventTimes {
+    /// The limits; `nil` for none, because the events were accepted before.
+    private let window: TimeWindow?
+    /// The times that are accepted, in microseconds since 1970.
+    private let accepted: ClosedRange<Int64>
+
+    /// Accepts every time.
+    static let all = EventTimes(nil, arrival: Timestamp(microseconds: 0))
+
+    init(_ window: TimeWindow?, arrival: Timestamp) {
+        self.window = window
+        accepted = window?.microseconds(around: arrival) ?? .min ... .max
+    }
+
+    /// Whether an event may have happened at a time.
+    @inline(__always)
+    func accepts(_ time: Timestamp) -> Bool { accepted.contains(time.microseconds) }
+
+    /// What an event's time should have been, and what was found instead of it.
+    func problem(with time: Timestamp) -> (expected: String, found: String) {
+        guard let window else { return ("any time", "another") }
+        let expected = "a time from \(Self.text(window.past)) before to \(Self.text(window.ahead)) after its arrival"
+        return (expected, time.microseconds < accepted.lowerBound ? "an earlier one" : "a later one")
+    }
+
+    private static func text(_ limit: Duration) -> String {
+        let seconds = max(limit, .zero).components.seconds
+        guard seconds > 0, seconds % 86_400 == 0 else { return "\(seconds) s" }
+        return Int(clamping: seconds / 86_400).of("day")
+    }
+}
