@@ -12,6 +12,8 @@ actor PostgresSession {
     var refusalLog = RefusalLog()
     var targets: LoadTargets
     let sender = RowSender()
+    /// When the halves of the recent ids are looked at again.
+    var nextExchangeCheck: ContinuousClock.Instant?
     nonisolated let known: KnownTables
     nonisolated let logger: Logger
     nonisolated let checkpoints: CheckpointTable
@@ -102,6 +104,7 @@ actor PostgresSession {
                 limit throws(PostgresFailure) in
                 try PartitionCoverage.problems(of: tables, inSchema: configuration.schema, over: connection, limit)
             }
+            problems += try recentIDProblems(for: tables, interrupt)
             guard pipeline.hasJournal || pipeline.loadsPartitions else { return problems }
             let (present, conditions) = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,

@@ -6,6 +6,8 @@ struct EventTimes {
     private let window: TimeWindow?
     /// The times that are accepted, in microseconds since 1970.
     private let accepted: ClosedRange<Int64>
+    /// The times that are taken from ids, in microseconds since 1970.
+    private let plausible: ClosedRange<Int64>
 
     /// Accepts every time.
     static let all = EventTimes(nil, arrival: Timestamp(microseconds: 0))
@@ -13,11 +15,20 @@ struct EventTimes {
     init(_ window: TimeWindow?, arrival: Timestamp) {
         self.window = window
         accepted = window?.microseconds(around: arrival) ?? .min ... .max
+        plausible = (window ?? .standard).microseconds(around: arrival)
     }
 
     /// Whether an event may have happened at a time.
     @inline(__always)
     func accepts(_ time: Timestamp) -> Bool { accepted.contains(time.microseconds) }
+
+    /// The time of an event that states none, if its sender chose an id that has one.
+    ///
+    /// Each attempt to send the event then gives it the same time. An id can have the version 7 by chance, and then its time is
+    /// probably far away.
+    func time(in id: EventID) -> Timestamp? {
+        id.version7Time.flatMap { plausible.contains($0.microseconds) ? $0 : nil }
+    }
 
     /// What an event's time should have been, and what was found instead of it.
     func problem(with time: Timestamp) -> (expected: String, found: String) {

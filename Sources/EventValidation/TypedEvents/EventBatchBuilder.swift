@@ -49,7 +49,7 @@ public struct EventBatchBuilder: ~Copyable {
     ///   - event: The event.
     ///   - context: Who did it, and further context. Default: the context of the current task.
     ///   - id: The idempotency key. Default: a new UUID of version 7.
-    ///   - time: When it happened. Default: now.
+    ///   - time: When it happened. Default: the time in the id, if you pass a UUID of version 7, and otherwise now.
     /// - Throws: `InvalidEvent` if the event does not follow the plan, or is not in it; the batch is unchanged then.
     public mutating func append(
         _ event: some AnalyticsEvent,
@@ -78,11 +78,15 @@ public struct EventBatchBuilder: ~Copyable {
     ) throws(InvalidEvent) {
         let index = Event.catalog === catalog ? Event.definitionIndex : try equivalent(of: Event.self)
         guard catalog.definitions.indices.contains(index) else { throw Self.unknown(Event.self) }
+        let times = EventTimes(eventTimes, arrival: receivedAt)
+        let ownTime = time ?? id.flatMap(times.time)
+        // An event that gets a new id is not tracked again.
+        let hasServerTime = ownTime == nil && id != nil
         let id = id ?? ids.next(at: receivedAt)
-        let time = time ?? receivedAt
+        let time = ownTime ?? receivedAt
         let start = encoder.output.count
         encoder.reset()
-        check(time, receivedAt: receivedAt)
+        check(time, within: times)
         let tables = encoder.plan.tables
         envelopeWriter.append(
             id: id,
@@ -95,6 +99,7 @@ public struct EventBatchBuilder: ~Copyable {
         encoder.encode(context)
         encoder.output.appendPadded(tables.keys.payload.bytes)
         encoder.encodePayload(event, as: tables.events[index].payload)
+        if hasServerTime { encoder.output.append(ServerTime.member) }
         encoder.output.append("}\n")
         if encoder.violations.isEmpty, needsTreatment(index, context) {
             encoder.violations = treatment.treat(from: start, in: &encoder.output)
@@ -115,9 +120,7 @@ public struct EventBatchBuilder: ~Copyable {
         )
     }
 
-    private mutating func check(_ time: Timestamp, receivedAt: Timestamp) {
-        guard let eventTimes else { return }
-        let times = EventTimes(eventTimes, arrival: receivedAt)
+    private mutating func check(_ time: Timestamp, within times: EventTimes) {
         guard !times.accepts(time) else { return }
         let problem = times.problem(with: time)
         encoder.violations.append(

@@ -74,6 +74,11 @@ package struct SingerMessages {
         } else {
             piece.append(contentsOf: line)
         }
+        if ServerTime.isMarked(line) {
+            // The destination's table has no column for it.
+            piece.removeLast(ServerTime.member.utf8CodeUnitCount + 1)
+            piece.append(UInt8(ascii: "}"))
+        }
         announced[stream.name] = (id, stream.announcement)
         // The time of arrival, so that a repetition is the same.
         if let envelope = CanonicalLine(line) {

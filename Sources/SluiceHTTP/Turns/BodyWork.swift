@@ -194,7 +194,8 @@ struct BodyWork: ~Copyable {
             allowedEvents: allowedEvents,
             excess: excess,
             additions: additions,
-            refusals: translation?.refusals ?? [:]
+            refusals: translation?.refusals ?? [:],
+            serverTimes: translation?.serverTimes ?? []
         )
     }
 }

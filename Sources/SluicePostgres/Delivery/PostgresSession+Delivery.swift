@@ -23,6 +23,7 @@ extension PostgresSession {
         }
         let rows = DeliveryRows(delivery, &targets)
         sender.reset()
+        exchangeRecentIDs(for: rows, interrupt)
         do throws(PostgresFailure) {
             return outcome(
                 try load(rows) { mode throws(PostgresFailure) in try attempt(mode, rows, interrupt) }

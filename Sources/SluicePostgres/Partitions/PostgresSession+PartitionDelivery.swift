@@ -9,6 +9,8 @@ extension PostgresSession {
         let rows = DeliveryRows(delivery.events, &targets)
         sender.reset()
         var isInDoubt = false
+        // On the connection on which the partition was claimed, which the delivery needs.
+        if isConnected { exchangeRecentIDs(for: rows, interrupt) }
         do throws(PostgresFailure) {
             let report = try load(rows) { mode throws(PostgresFailure) in
                 try attempt(mode, delivery, rows, &isInDoubt, interrupt)

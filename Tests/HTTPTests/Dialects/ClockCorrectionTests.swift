@@ -35,7 +35,8 @@ struct ClockCorrectionTests {
     /// Times around the arrival and at both limits of the default window, and times that are nonsense.
     private static let times: [Timestamp] =
         [
-            0, -10_000_000, 3_600_000_000, 2 * day - 1, 2 * day, 2 * day + 1_000_000, -14 * day, 14 * day, -399 * day,
+            0, -10_000_000, -30_000_000, -30_001_000, 30_000_000, 30_001_000, 3_600_000_000, 2 * day - 1, 2 * day,
+            2 * day + 1_000_000, -14 * day, 14 * day, -399 * day,
             -400 * day,
         ]
         .map { Timestamp(microseconds: arrival + $0) }
@@ -46,7 +47,8 @@ struct ClockCorrectionTests {
     /// The time that an event must have, by the rule of the documentation.
     private static func wanted(_ stated: Timestamp, sentAt: Timestamp) -> Int64 {
         let window = arrival - 400 * day...arrival + 2 * day
-        let corrected = arrival - (sentAt.microseconds - stated.microseconds)
+        let difference = arrival - sentAt.microseconds
+        let corrected = stated.microseconds + (abs(difference) > 30_000_000 ? difference : 0)
         if window.contains(corrected) { return corrected }
         return window.contains(stated.microseconds) ? stated.microseconds : arrival
     }

@@ -1,5 +1,5 @@
-import EventPipeline
 import EventModel
+import EventPipeline
 import EventSchema
 import Foundation
 import ServerTestSupport
@@ -17,7 +17,7 @@ struct PostHogTests {
     private static let line = """
         {"id":"\(id)","name":"Order Completed","time":"2020-09-13T12:26:30.000000Z","userId":"u1","sessionId":"s1",\
         "context":{"originalTimestamp":"2019-01-01T00:00:00Z","$lib":"web","$session_id":"s1","$set":{"email":"a@b.c"}},\
-        "payload":{"total":1.5}}
+        "payload":{"total":1.5},"serverTime":true}
         """
     private static let event = """
         {"event":"Order Completed","uuid":"\(id)","timestamp":"2019-01-01T00:00:00Z","$set":{"email":"a@b.c"},
@@ -48,7 +48,7 @@ struct PostHogTests {
                 """
                 {"id":"\(Self.id)","name":"Order Completed","time":"2020-09-13T12:26:30.000000Z","anonymousId":"u1",\
                 "sessionId":"s1","context":{"originalTimestamp":"2019-01-01T00:00:00+00:00","$window_id":"w1",\
-                "$set":{"email":"a@b.c"}},"payload":{"total":1.5}}
+                "$set":{"email":"a@b.c"}},"payload":{"total":1.5},"serverTime":true}
                 """
             ]
         )

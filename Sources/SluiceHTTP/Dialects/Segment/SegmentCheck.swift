@@ -25,7 +25,8 @@ public final class SegmentCheck {
             bodyOf: translation.text.count,
             as: .lines,
             eventTimes: window,
-            nullIsAbsent: true
+            nullIsAbsent: true,
+            serverTimes: translation.serverTimes
         )
         var budget = CheckBudget(bytes: .max, rejections: .max)
         _ = try validator.check(translation.text, from: &progress, within: &budget)

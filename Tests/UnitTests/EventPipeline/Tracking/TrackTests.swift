@@ -73,10 +73,10 @@ struct TrackTests {
         #expect(
             tracker.events.map(\.json) == [
                 head + #""time":"2023-11-14T22:13:20.123456Z",\#(arrival),"userId":"inner","anonymousId":"a","#
-                    + #""sessionId":"s","context":{"ip":"::1","requestId":"r-1"},"payload":{}}"#,
+                    + #""sessionId":"s","context":{"ip":"::1","requestId":"r-1"},"payload":{},"serverTime":true}"#,
                 head + #""time":"1970-01-01T00:00:00Z",\#(arrival),"userId":"outer","sessionId":"s","#
                     + #""context":{"requestId":"r-1"},"payload":{}}"#,
-                head + #""time":"2023-11-14T22:13:20.123456Z",\#(arrival),"payload":{}}"#,
+                head + #""time":"2023-11-14T22:13:20.123456Z",\#(arrival),"payload":{},"serverTime":true}"#,
             ]
         )
     }
