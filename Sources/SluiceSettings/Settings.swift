@@ -156,6 +156,7 @@ extension SettingsReader {
         of trackers: [ConfiguredTracker]
     ) -> Pipeline.Configuration {
         var pipeline = hasJournal ? .defaults : Pipeline.Configuration()
+        pipeline.read(EventTimeSettings.all, from: self)
         pipeline.read(PipelineSettings.all, from: self)
         readLimits(into: &pipeline, of: trackers, hasJournal: hasJournal)
         if text(.relayURL) != nil, relay.policy != .stored {

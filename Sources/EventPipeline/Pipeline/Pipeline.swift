@@ -127,6 +127,7 @@ public final class Pipeline: Service {
                 isFirst: true,
                 trackers: parts.trackers,
                 counters: metrics.counters(for: parts.trackers.catalog),
+                eventTimes: configuration.eventTimes,
                 now: parts.now
             )
         )
@@ -157,6 +158,9 @@ public final class Pipeline: Service {
 
     /// The names of the trackers, in the order in which they were given to the pipeline.
     package var trackerNames: [String] { trackers.map(\.name) }
+
+    /// The times that new events may have, relative to their arrival.
+    package var eventTimes: TimeWindow { configuration.eventTimes }
 
     /// When a batch is acknowledged.
     package var acknowledgementPolicy: AcknowledgementPolicy { configuration.acknowledgement }
