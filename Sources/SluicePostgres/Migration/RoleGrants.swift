@@ -13,6 +13,7 @@ struct RoleGrants {
         let own =
             [(name: CheckpointTable.name, privileges: ["SELECT", "INSERT", "UPDATE"])]
             + LoaderTable.all.map { (name: $0.name, privileges: $0.privileges) }
+            + [(name: ErasureStatements.tombstones, privileges: ["SELECT"])]
         let schema = SQLText.identifier(schema)
         var statements = [
             "GRANT TEMPORARY ON DATABASE \(SQLText.identifier(database)) TO \(role)",
