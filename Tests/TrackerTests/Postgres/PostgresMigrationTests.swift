@@ -64,6 +64,7 @@ struct PostgresMigrationTests {
         #expect(
             report.migrations == [
                 "0001_schema.sql", "0002_checkpoints.sql", "0003_sessions.sql", "0004_loader.sql",
+                "0007_forgotten.sql",
             ]
         )
         #expect(report.createdTables == ["item_purchased"])
