@@ -22,7 +22,8 @@ package enum LoaderMetricDefinitions {
         "sluice_load_records_forgotten_total",
         .counter,
         labels: ["tracker"],
-        help: "Records of people whose data was erased with `sluice forget`, which were dropped before the tracker got them"
+        help:
+            "Records of people whose data was erased with `sluice forget`, which were dropped before the tracker got them"
     )
     package static let skipped = MetricDefinition(
         "sluice_load_offsets_skipped_total",

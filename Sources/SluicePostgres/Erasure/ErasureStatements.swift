@@ -158,7 +158,7 @@ struct ErasureStatements {
         """
     }
 
-    /// Notes that the table `$2`.`$3` was vacuumed.
+    /// Notes that the table `$3` of the schema `$2` was vacuumed.
     var noteVacuum: String {
         """
         UPDATE \(own(Self.counts)) SET vacuumed_at = now()
