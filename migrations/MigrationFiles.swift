@@ -10,6 +10,7 @@ package enum MigrationFiles {
             ("0002_checkpoints.sql", text(PackageResources._002_checkpoints_sql)),
             ("0003_sessions.sql", text(PackageResources._003_sessions_sql)),
             ("0004_loader.sql", text(PackageResources._004_loader_sql)),
+            ("0005_event_time.sql", text(PackageResources._005_event_time_sql)),
             ("0007_forgotten.sql", text(PackageResources._007_forgotten_sql)),
         ]
     }

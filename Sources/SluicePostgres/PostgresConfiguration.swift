@@ -34,6 +34,10 @@ public struct PostgresConfiguration: Sendable {
     ///
     /// Default: `analytics`.
     public var schema: String
+    /// How `PostgresMigrator` divides a new table by the time of its events; existing tables stay as they are.
+    ///
+    /// Default: `none`.
+    public var partitions: TablePartitioning
     /// The timeout of one attempt to connect, over all addresses.
     ///
     /// Default: 10 s. A `connect_timeout` in `connection`, or libpq's environment variable for it, takes precedence.
@@ -78,6 +82,7 @@ public struct PostgresConfiguration: Sendable {
         connection: String,
         name: String = Self.defaultName,
         schema: String = Self.defaultSchema,
+        partitions: TablePartitioning = .none,
         password: String? = nil,
         connectTimeout: Duration = .seconds(10),
         deliveryTimeout: Duration = .seconds(60),
@@ -90,6 +95,7 @@ public struct PostgresConfiguration: Sendable {
         self.connection = connection
         self.name = name
         self.schema = schema
+        self.partitions = partitions
         self.password = password
         self.connectTimeout = connectTimeout
         self.deliveryTimeout = deliveryTimeout

@@ -91,16 +91,18 @@ actor PostgresSession {
         }
     }
 
-    /// Every problem that prevents rows, checkpoints or offsets from being stored; changes nothing.
+    /// For how many days to come a table should have partitions, so that a person has time to make more.
+    private static let daysAhead = 7
+
+    /// Every problem that prevents rows, checkpoints or offsets from being stored, or soon will; changes nothing.
     func problems(in pipeline: PipelineOutline, _ interrupt: Interrupt) -> [TrackerError] {
         do throws(PostgresFailure) {
             let inspection = try inspect(for: pipeline.catalog, interrupt)
             let tables = self.tables(of: pipeline.catalog)
             var problems = inspection.problems
-            problems += try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
-                connection,
-                limit throws(PostgresFailure) in
-                try PartitionCoverage.problems(of: tables, inSchema: configuration.schema, over: connection, limit)
+            problems += tables.compactMap { table in
+                let days = known.coverage(of: table)?.daysAhead(of: .now())
+                return days.flatMap { $0 < Self.daysAhead ? .partitionsEnd(of: table, inDays: $0) : nil }
             }
             guard pipeline.hasJournal || pipeline.loadsPartitions else { return problems }
             let (present, conditions) = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
@@ -203,7 +205,11 @@ extension Duration {
 extension PostgresConnection {
     /// Reads the tables, columns and privileges of a schema.
     func presentSchema(named name: String, _ limit: WaitLimit) throws(PostgresFailure) -> PresentSchema {
-        PresentSchema(name: name, rows: try rows(of: PresentSchema.query, parameters: [name], limit))
+        var present = PresentSchema(name: name, rows: try rows(of: PresentSchema.query, parameters: [name], limit))
+        for (table, coverage) in try PartitionCoverage.read(inSchema: name, over: self, limit) {
+            present.tables[table]?.coverage = coverage
+        }
+        return present
     }
 
     /// Reads the conditions that a schema's tables are under.

@@ -36,6 +36,7 @@ extension SettingKey {
         scope: .tracker(type: PostgresTracker.type)
     )
     package static let postgresSchema = PostgresSettings.schema.key
+    package static let postgresPartitions = PostgresSettings.partitions.key
 }
 
 /// The settings of a PostgreSQL tracker.
@@ -48,6 +49,12 @@ private enum PostgresSettings {
         option: "--schema",
         scope: scope,
         "The PostgreSQL schema of the event tables."
+    )
+    static let partitions = Setting<PostgresConfiguration>.choice(
+        "postgres.partitions",
+        \.partitions,
+        scope: scope,
+        "How `sluice migrate` divides a new table by the time of its events: none, month or day, in UTC."
     )
     static let deliveryTimeout = Setting<PostgresConfiguration>.duration(
         "postgres.timeouts.deliverySeconds",
@@ -70,6 +77,7 @@ private enum PostgresSettings {
         // Read with the connection, because its password may take precedence.
         Setting(.passwordFile),
         schema,
+        partitions,
         .duration(
             "postgres.timeouts.connectSeconds",
             \.connectTimeout,

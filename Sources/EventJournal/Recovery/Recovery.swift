@@ -24,7 +24,10 @@ package struct Recovery {
     /// Whether every commit so far was synced before it was published.
     private var isSynced = true
 
-    /// How far the sequence numbers jump after unsynced commits, which may be lost, so that no cursor is ahead of them.
+    /// How far the sequence numbers jump at a start after unsynced commits.
+    ///
+    /// A power failure may have lost such commits after a tracker had delivered them. Without the jump, new events would get their
+    /// numbers, and the tracker's cursor, which is ahead of them, would skip the new events.
     static let jump: UInt64 = 1 << 32
 
     /// Recovers the journal in a folder; `now` is in microseconds since 1970.

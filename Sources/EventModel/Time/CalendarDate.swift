@@ -48,6 +48,16 @@ public struct CalendarDate: Sendable, Hashable {
         return Self.textLength
     }
 
+    /// The first day of its month.
+    package var firstOfMonth: CalendarDate { CalendarDate(daysSince1970: daysSince1970 - Int32(civil.day) + 1) }
+
+    /// The first day of the next month; in the last month of the year 9999, its last day.
+    package var firstOfNextMonth: CalendarDate {
+        let (year, month, _) = civil
+        let days = Self.daysInMonth(Int(month), of: Int(year))
+        return CalendarDate(daysSince1970: firstOfMonth.daysSince1970 + Int32(days))
+    }
+
     private static func daysInMonth(_ month: Int, of year: Int) -> Int {
         switch month {
         case 2: year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28

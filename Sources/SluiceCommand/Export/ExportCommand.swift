@@ -85,25 +85,28 @@ struct ExportSQLCommand: AsyncParsableCommand {
     @OptionGroup var history: MigrationChoice
 
     func run() async throws {
-        let schema = try schemaOfTracker()
+        let (schema, partitions) = try settingsOfTracker()
         let script = MigrationScript(
             try await source.read(),
             applying: try history.read(),
             schema: schema,
-            tracker: tracker
+            tracker: tracker,
+            partitions: partitions
         )
         try target.write(script.text)
     }
 
-    /// The schema that the option names, or the settings for the tracker.
-    private func schemaOfTracker() throws -> String {
+    /// The schema that the option names, or the settings for the tracker, and how its tables are divided.
+    private func settingsOfTracker() throws -> (schema: String, partitions: TablePartitioning) {
         var stated = CommandLineSettings()
         stated.set(.postgresSchema, schema)
         let reader = try SettingsReader(options: stated, file: source.config.path)
         let name = reader.namedTrackers.first { $0.name.lowercased() == tracker.lowercased() }?.name ?? tracker
-        let configured = reader.section(ofTracker: name).text(.postgresSchema)
+        let section = reader.section(ofTracker: name)
+        let configured = section.text(.postgresSchema)
+        let partitions: TablePartitioning? = section.choice(.postgresPartitions)
         try reader.finish()
-        return schema ?? configured ?? PostgresConfiguration.defaultSchema
+        return (schema ?? configured ?? PostgresConfiguration.defaultSchema, partitions ?? .none)
     }
 }
 

@@ -13,7 +13,7 @@ extension DeliveryLoader {
         lockTimeout: Duration,
         slowly: Bool
     ) throws(PostgresFailure) -> LoadReport {
-        var report = LoadReport()
+        var report = LoadReport(rows)
         let present = try inspect()
         for group in rows.groups {
             // A table that was altered rejects every row, which is not the fault of the events.

@@ -44,7 +44,7 @@ struct DeliveryLoader {
                 limit
             )
         }
-        var report = LoadReport()
+        var report = LoadReport(rows)
         try commit(&report)
         return report
     }
@@ -53,7 +53,7 @@ struct DeliveryLoader {
         if rows.groups.contains(where: { known.key(of: $0.target.table) == nil }) { _ = try inspect() }
         for group in rows.groups { try createStagingTable(of: group) }
         try begin()
-        var report = LoadReport()
+        var report = LoadReport(rows)
         for group in rows.groups {
             report.duplicates += try stage(group.positions[...], of: group)
         }

@@ -11,6 +11,15 @@ struct DeliveryRows {
         fileprivate(set) var positions: [Int]
     }
 
+    /// The rows of one table for whose times it has no partition.
+    struct Remainder {
+        let target: LoadTarget
+        /// Positions in the delivery, ascending.
+        let positions: [Int]
+        /// The time of the earliest of these events.
+        let earliest: Timestamp
+    }
+
     /// The location of the event at each position.
     private struct Place {
         let slice: Int32
@@ -19,6 +28,8 @@ struct DeliveryRows {
 
     /// Ordered by the tables' names, so that concurrent loaders lock keys in the same order and cannot deadlock.
     private(set) var groups: [Group] = []
+    /// What is not loaded, because the tables have no partitions for it.
+    private(set) var withoutPartition: [Remainder] = []
     /// All targets of each catalog that the events were checked against.
     private(set) var catalogTargets: [[LoadTarget]] = []
     /// The checkpoint to store with the rows; `nil` for none.
@@ -64,6 +75,39 @@ struct DeliveryRows {
             }
         }
         groups.sort { $0.target.table.name < $1.target.table.name }
+    }
+
+    /// Whether a table has no partition for one of the rows.
+    func lackPartitions(_ known: KnownTables) -> Bool {
+        groups.contains { group in
+            guard let coverage = coverage(of: group, known) else { return false }
+            return !group.positions.allSatisfy { coverage.contains(time(at: $0)) }
+        }
+    }
+
+    /// Takes the rows without a partition out of the groups; returns whether there are any.
+    ///
+    /// Otherwise the server would reject all rows, and each of these would have to be found.
+    mutating func leaveOut(_ known: KnownTables) -> Bool {
+        let before = withoutPartition.count
+        for index in groups.indices {
+            guard let coverage = coverage(of: groups[index], known) else { continue }
+            let left = groups[index].positions.filter { !coverage.contains(time(at: $0)) }
+            guard let earliest = left.map(time).min(by: { $0.microseconds < $1.microseconds }) else { continue }
+            withoutPartition.append(Remainder(target: groups[index].target, positions: left, earliest: earliest))
+            groups[index].positions = groups[index].positions.filter { coverage.contains(time(at: $0)) }
+        }
+        groups.removeAll(where: \.positions.isEmpty)
+        return withoutPartition.count > before
+    }
+
+    private func coverage(of group: Group, _ known: KnownTables) -> PartitionCoverage? {
+        known.coverage(of: group.target.table).flatMap { $0.column == "occurred_at" ? $0 : nil }
+    }
+
+    private func time(at position: Int) -> Timestamp {
+        let (batch, index) = event(at: position)
+        return batch.entries[index].time
     }
 
     /// Returns the batch that holds the event at a position, and the event's index in it.

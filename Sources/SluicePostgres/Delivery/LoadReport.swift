@@ -12,6 +12,8 @@ struct LoadReport: Sendable {
         let reason: TrackerError
         /// Whether the table accepts no row at all.
         let isWholeTable: Bool
+        /// Whether the table has no partition for the rows, which the server's catalog shows.
+        var isWithoutPartition = false
     }
 
     /// Why a transaction was rolled back although the server has accepted its statements.
@@ -41,6 +43,20 @@ struct LoadReport: Sendable {
     var keptRefusals = 0
     /// How many of them are stuck rows.
     var keptStuck = 0
+
+    /// The report before a row of the delivery is sent.
+    init(_ rows: DeliveryRows) {
+        stuck = rows.withoutPartition.map { remainder in
+            Stuck(
+                table: remainder.target.table.name,
+                target: remainder.target.number,
+                positions: remainder.positions,
+                reason: .noPartition(in: remainder.target.table, for: remainder.earliest),
+                isWholeTable: false,
+                isWithoutPartition: true
+            )
+        }
+    }
 
     /// Whether every row is in its table, so that the checkpoint may be stored.
     var isWhole: Bool { refused.isEmpty && unsettled.isEmpty && stuck.isEmpty }

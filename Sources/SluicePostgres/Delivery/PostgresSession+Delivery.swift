@@ -21,11 +21,11 @@ extension PostgresSession {
         } catch {
             return .retry(error)
         }
-        let rows = DeliveryRows(delivery, &targets)
+        var rows = DeliveryRows(delivery, &targets)
         sender.reset()
         do throws(PostgresFailure) {
             return outcome(
-                try load(rows) { mode throws(PostgresFailure) in try attempt(mode, rows, interrupt) }
+                try load(&rows, interrupt) { mode, rows throws(PostgresFailure) in try attempt(mode, rows, interrupt) }
             )
         } catch {
             return .retry(TrackerError(error))
@@ -34,19 +34,25 @@ extension PostgresSession {
 
     /// Loads rows with as many attempts as they need: all rows if the server accepts them, otherwise those that it accepts.
     ///
+    /// Rows for whose times a table has no partition are left out before.
+    ///
     /// Whatever the server says about a whole delivery, the rest of it is tried by itself, as long as the connection answers.
     ///
     /// - Throws: The failure of the whole delivery if the connection does not answer, or if the server accepted no row of it and the
     ///   error is not about rows or tables.
     func load(
-        _ rows: DeliveryRows,
-        _ attempt: (DeliveryLoader.Mode) throws(PostgresFailure) -> LoadReport
+        _ rows: inout DeliveryRows,
+        _ interrupt: Interrupt,
+        _ attempt: (DeliveryLoader.Mode, DeliveryRows) throws(PostgresFailure) -> LoadReport
     ) throws(PostgresFailure) -> LoadReport {
         var failure: PostgresFailure?
+        // The partition may have been made since the tables were read.
+        if rows.lackPartitions(known) { try readPartitions(interrupt) }
+        _ = rows.leaveOut(known)
         // Nothing is sent to such a table; the inspection of the other way shows whether it has been repaired.
         let isMistyped = rows.groups.contains { known.isMistyped($0.target.table) }
         do {
-            if !isMistyped { return try loadWhole(attempt) }
+            if !isMistyped { return try loadCovered(&rows, interrupt, attempt) }
         } catch {
             // Two sessions have inserted the same keys in different orders; the staging tables sort them.
             if error.sqlState == "40P01", rows.groups.contains(where: { known.key(of: $0.target.table) != [] }) {
@@ -61,7 +67,8 @@ extension PostgresSession {
         var report: LoadReport
         do {
             report = try attempt(
-                .isolating(until: deadline, lockTimeout: lockTimeout, slowly: failure?.isOfTimeLimit == true)
+                .isolating(until: deadline, lockTimeout: lockTimeout, slowly: failure?.isOfTimeLimit == true),
+                rows
             )
         } catch {
             // The server may have become a standby, or the role may have changed.
@@ -83,20 +90,47 @@ extension PostgresSession {
         return report
     }
 
+    /// Loads all rows or none; without those for whose times a table has no partition any more.
+    private func loadCovered(
+        _ rows: inout DeliveryRows,
+        _ interrupt: Interrupt,
+        _ attempt: (DeliveryLoader.Mode, DeliveryRows) throws(PostgresFailure) -> LoadReport
+    ) throws(PostgresFailure) -> LoadReport {
+        do throws(PostgresFailure) {
+            return try loadWhole(rows, attempt)
+        } catch {
+            guard error.isOfMissingPartition else { throw error }
+            try readPartitions(interrupt)
+            guard rows.leaveOut(known) else { throw error }
+        }
+        return try loadWhole(rows, attempt)
+    }
+
     /// Loads all rows or none.
     private func loadWhole(
-        _ attempt: (DeliveryLoader.Mode) throws(PostgresFailure) -> LoadReport
+        _ rows: DeliveryRows,
+        _ attempt: (DeliveryLoader.Mode, DeliveryRows) throws(PostgresFailure) -> LoadReport
     ) throws(PostgresFailure) -> LoadReport {
         if !memory.isWary {
             do {
-                return try attempt(.directly)
+                return try attempt(.directly, rows)
             } catch  where PostgresErrorClass(error) == .duplicate {
                 memory.noteDuplicates()
             }
         }
-        let report = try attempt(.throughStaging)
+        let report = try attempt(.throughStaging, rows)
         note(report)
         return report
+    }
+
+    /// Reads which partitions the tables have.
+    private func readPartitions(_ interrupt: Interrupt) throws(PostgresFailure) {
+        let coverages = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+            connection,
+            limit throws(PostgresFailure) in
+            try PartitionCoverage.read(inSchema: configuration.schema, over: connection, limit)
+        }
+        known.note(coverages)
     }
 
     /// Loads the rows in one transaction, together with the checkpoint of their journal.
@@ -161,18 +195,20 @@ extension PostgresSession {
     private func outcome(_ report: LoadReport) -> DeliveryOutcome {
         var reasons = report.refused
         for (position, defect) in sender.defects { reasons[position] = defect.reason }
-        let stuck = report.stuck.map { stuck in
-            DeliveryOutcome.Stuck(
-                positions: stuck.positions.filter { reasons[$0] == nil },
-                reason: stuck.reason,
-                isWholeName: stuck.isWholeTable
-            )
-        }.filter { !$0.positions.isEmpty }
-        let left = (report.unsettled.filter { reasons[$0] == nil } + stuck.flatMap(\.positions)).sorted()
+        var stuck: [DeliveryOutcome.Stuck] = []
+        var left = report.unsettled.filter { reasons[$0] == nil }
+        for part in report.stuck {
+            let positions = part.positions.filter { reasons[$0] == nil }
+            left += positions
+            // Otherwise the server may be at fault.
+            guard !positions.isEmpty, report.hasAccepted || part.isWithoutPartition else { continue }
+            stuck.append(.init(positions: positions, reason: part.reason, isWholeName: part.isWholeTable))
+        }
+        left.sort()
         let retry = DeliveryOutcome.Retry(
             positions: left,
-            reason: stuck.first?.reason ?? .isolationUnfinished,
-            stuck: report.hasAccepted ? stuck : []
+            reason: report.stuck.first?.reason ?? .isolationUnfinished,
+            stuck: stuck
         )
         return DeliveryOutcome(
             refusals: reasons.sorted { $0.key < $1.key }.map { .init(position: $0.key, reason: $0.value) },

@@ -73,6 +73,14 @@ extension Migration {
         return migrations
     }
 
+    /// The migrations that `sluice migrate` and `sluice export sql` apply: those of the folder, or without one `builtIn`.
+    ///
+    /// - Throws: What `read(folder:)` throws.
+    package static func ofFolderOrBuiltIn(_ folder: String?) throws(TrackerError) -> [Migration] {
+        guard let folder else { return builtIn }
+        return try read(folder: folder)
+    }
+
     private static func text(of path: String) throws(TrackerError) -> String {
         do {
             return try String(contentsOfFile: path, encoding: .utf8)

@@ -4,6 +4,8 @@ import TrackerKit
 struct MigrationRun {
     let connection: PostgresConnection
     let schema: String
+    /// The partitions of new tables; none for tables without partitions.
+    let partitions: [TimePartition]
     let limit: WaitLimit
 
     /// Applies the migrations, changes the tables, and grants a role what it needs, while it holds the lock.
@@ -150,7 +152,11 @@ struct MigrationRun {
     }
 
     private func changes(to tables: [EventTable]) throws -> SchemaChanges {
-        let changes = SchemaChanges(from: try connection.presentSchema(named: schema, limit), to: tables)
+        let changes = SchemaChanges(
+            from: try connection.presentSchema(named: schema, limit),
+            to: tables,
+            dividedInto: partitions
+        )
         guard changes.conflicts.isEmpty else {
             throw TrackerError(
                 code: .failed,

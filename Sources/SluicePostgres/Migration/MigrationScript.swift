@@ -32,11 +32,13 @@ public struct MigrationScript: Sendable, Hashable {
     ///   - migrations: The migrations, in their order.
     ///   - schema: The schema of the tables. Default: `analytics`.
     ///   - tracker: The tracker whose events get tables.
+    ///   - partitioning: How the tables are divided. Default: `none`.
     public init(
         _ plan: TrackingPlan,
         applying migrations: [Migration],
         schema: String = PostgresConfiguration.defaultSchema,
-        tracker: String = PostgresConfiguration.defaultName
+        tracker: String = PostgresConfiguration.defaultName,
+        partitions partitioning: TablePartitioning = .none
     ) {
         let wanted = EventTable.tables(of: plan, tracker: tracker, schema: schema)
         self.schema = schema
@@ -47,7 +49,13 @@ public struct MigrationScript: Sendable, Hashable {
             """
         isOfDatabase = false
         self.migrations = migrations
-        tables = SchemaChanges(from: PresentSchema(name: schema, exists: false), to: wanted).tables
+        tables =
+            SchemaChanges(
+                from: PresentSchema(name: schema, exists: false),
+                to: wanted,
+                dividedInto: TimePartition.ofNewTable(by: partitioning)
+            )
+            .tables
         grants = []
     }
 

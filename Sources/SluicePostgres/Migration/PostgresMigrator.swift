@@ -80,7 +80,13 @@ extension PostgresSession {
     ) -> Result<Value, TrackerError> {
         do {
             return try withConnection(interrupt, timeout: timeout) { connection, limit throws(PostgresFailure) in
-                try work(MigrationRun(connection: connection, schema: configuration.schema, limit: limit))
+                let run = MigrationRun(
+                    connection: connection,
+                    schema: configuration.schema,
+                    partitions: TimePartition.ofNewTable(by: configuration.partitions),
+                    limit: limit
+                )
+                return try work(run)
             }
         } catch {
             return .failure(TrackerError(error))

@@ -2,7 +2,7 @@ package import TrackerKit
 
 extension PostgresTracker: MigratableTracker {
     package func migrate(_ request: MigrationRequest) async throws(TrackerError) -> [String] {
-        let migrations = try request.readMigrations()
+        let migrations = try Migration.ofFolderOrBuiltIn(request.migrations)
         let report = try await PostgresMigrator(configuration).migrate(
             request.plan,
             applying: migrations,
@@ -14,20 +14,12 @@ extension PostgresTracker: MigratableTracker {
     }
 
     package func migrationStatements(_ request: MigrationRequest) async throws(TrackerError) -> MigrationStatements {
-        let migrations = try request.readMigrations()
+        let migrations = try Migration.ofFolderOrBuiltIn(request.migrations)
         let script = try await PostgresMigrator(configuration).script(
             for: request.plan,
             applying: migrations,
             grantingTo: request.role
         )
         return MigrationStatements(text: script.text, summary: script.summary)
-    }
-}
-
-extension MigrationRequest {
-    /// The migrations in their order.
-    fileprivate func readMigrations() throws(TrackerError) -> [Migration] {
-        guard let migrations else { return Migration.builtIn }
-        return try Migration.read(folder: migrations)
     }
 }

@@ -40,7 +40,7 @@ struct PartitionRecord: TransactionRecord {
     ///
     /// Without any, the schema shows it if each table of stuck events differs from what the plan needs, and another table does not.
     private func acceptsOthers(_ report: LoadReport, _ loader: DeliveryLoader) throws(PostgresFailure) -> Bool {
-        if report.hasAccepted || delivery.acceptsOthers { return true }
+        if report.hasAccepted || delivery.acceptsOthers || report.stuck.allSatisfy(\.isWithoutPartition) { return true }
         let stuck = Set(report.stuck.map(\.table))
         let tables = loader.rows.catalogTargets.joined().map(\.table)
         let others = tables.filter { !stuck.contains($0.name) }

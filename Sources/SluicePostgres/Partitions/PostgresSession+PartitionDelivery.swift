@@ -6,11 +6,11 @@ extension PostgresSession {
     /// If the connection is not the one on which the partition was claimed or last renewed, it loads nothing: a transaction of the
     /// earlier connection may still commit, and the database does not know this session.
     func load(_ delivery: PartitionDelivery, _ interrupt: Interrupt) -> PartitionOutcome {
-        let rows = DeliveryRows(delivery.events, &targets)
+        var rows = DeliveryRows(delivery.events, &targets)
         sender.reset()
         var isInDoubt = false
         do throws(PostgresFailure) {
-            let report = try load(rows) { mode throws(PostgresFailure) in
+            let report = try load(&rows, interrupt) { mode, rows throws(PostgresFailure) in
                 try attempt(mode, delivery, rows, &isInDoubt, interrupt)
             }
             return outcome(report)

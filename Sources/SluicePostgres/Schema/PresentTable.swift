@@ -11,7 +11,9 @@ package struct PresentTable: Sendable, Hashable {
         /// Whether a constraint or index makes the column's values unique.
         package var isUnique: Bool
         /// Whether the column belongs to the primary key.
-        package var isInPrimaryKey: Bool
+        package var isInPrimaryKey: Bool { primaryKeyPlace != nil }
+        /// The column's place in the primary key, from 1; `nil` if it does not belong to it.
+        package var primaryKeyPlace: Int?
         package var comment: String?
         /// The role's privileges on the column, by the server's names: SELECT, INSERT, UPDATE.
         package var privileges: Set<String>
@@ -22,7 +24,7 @@ package struct PresentTable: Sendable, Hashable {
             isNullable: Bool,
             hasDefault: Bool = false,
             isUnique: Bool = false,
-            isInPrimaryKey: Bool = false,
+            primaryKeyPlace: Int? = nil,
             comment: String? = nil,
             privileges: Set<String> = ["SELECT", "INSERT", "UPDATE"]
         ) {
@@ -31,7 +33,7 @@ package struct PresentTable: Sendable, Hashable {
             self.isNullable = isNullable
             self.hasDefault = hasDefault
             self.isUnique = isUnique
-            self.isInPrimaryKey = isInPrimaryKey
+            self.primaryKeyPlace = primaryKeyPlace
             self.comment = comment
             self.privileges = privileges
         }
@@ -40,6 +42,8 @@ package struct PresentTable: Sendable, Hashable {
     package var name: String
     package var columns: [Column]
     package var comment: String?
+    /// For which times the table has partitions; `nil` if it is not partitioned by the range of one time, or has a default partition.
+    package var coverage: PartitionCoverage?
 
     package init(name: String, columns: [Column], comment: String? = nil) {
         self.name = name
@@ -48,12 +52,13 @@ package struct PresentTable: Sendable, Hashable {
     }
 
     /// The columns by which the table recognizes an event that it already has: `id` if it is unique by itself, otherwise the primary
-    /// key if it contains `id`; empty if neither is the case.
+    /// key, in its order, if it contains `id`; empty if neither is the case.
     ///
     /// A table that is partitioned by time can only have a primary key that contains the time.
     package var eventKey: [String] {
         if columns.contains(where: { $0.name == "id" && $0.isUnique }) { return ["id"] }
-        let key = columns.filter(\.isInPrimaryKey).map(\.name)
+        let places = columns.compactMap { column in column.primaryKeyPlace.map { (place: $0, name: column.name) } }
+        let key = places.sorted { $0.place < $1.place }.map(\.name)
         return key.contains("id") ? key : []
     }
 
@@ -105,8 +110,8 @@ package struct PresentSchema: Sendable, Hashable {
                 AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum),
             (SELECT string_agg(p, ' ') FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) p
                 WHERE has_column_privilege(c.oid, a.attnum, p)),
-            EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND i.indisvalid
-                AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1])),
+            (SELECT array_position((i.indkey::int2[])[0:i.indnkeyatts - 1], a.attnum) FROM pg_catalog.pg_index i
+                WHERE i.indrelid = c.oid AND i.indisprimary AND i.indisvalid),
             current_user, has_schema_privilege(n.oid, 'USAGE'),
             CASE WHEN NOT has_database_privilege(current_database(), 'TEMPORARY') THEN current_database() END
         FROM pg_catalog.pg_namespace n
@@ -133,7 +138,7 @@ package struct PresentSchema: Sendable, Hashable {
                         isNullable: row[4] != "t",
                         hasDefault: row[5] == "t",
                         isUnique: row[7] == "t",
-                        isInPrimaryKey: row[9] == "t",
+                        primaryKeyPlace: row[9].flatMap { Int($0) },
                         comment: row[6],
                         privileges: Set((row[8] ?? "").split(separator: " ").map(String.init))
                     )

@@ -10,6 +10,18 @@ package enum SQLText {
         quoted(text, with: "'")
     }
 
+    /// Creates a schema unless it exists.
+    ///
+    /// `IF NOT EXISTS` would need the right to create schemas also where somebody has created it for us.
+    static func creationIfMissing(ofSchema schema: String) -> String {
+        let body = """
+            BEGIN
+                IF to_regnamespace(\(literal(identifier(schema)))) IS NULL THEN CREATE SCHEMA \(identifier(schema)); END IF;
+            END
+            """
+        return "DO \(literal(body))"
+    }
+
     private static func quoted(_ text: String, with quote: Character) -> String {
         var result = String(quote)
         for character in text.unicodeScalars {

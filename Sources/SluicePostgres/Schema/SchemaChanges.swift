@@ -16,15 +16,15 @@ package struct SchemaChanges: Sendable, Hashable {
     /// A sentence for each difference that cannot be resolved, with its table.
     package private(set) var conflicts: [String] = []
 
-    /// Compares the plan's tables with the existing ones.
-    package init(from present: PresentSchema, to wanted: [EventTable]) {
+    /// Compares the plan's tables with the existing ones; a new table gets the partitions, and has the key `id` if there are none.
+    package init(from present: PresentSchema, to wanted: [EventTable], dividedInto partitions: [TimePartition] = []) {
         for table in wanted {
             conflicts += table.collidingColumns.map { column in
                 "More than one thing becomes the column \(table.sqlName).\(SQLText.identifier(column)); "
                     + "give a property another name."
             }
             guard let existing = present.tables[table.name] else {
-                tables.append(Self.creation(of: table))
+                tables.append(Self.creation(of: table, partitions))
                 continue
             }
             conflicts += Self.conflicts(of: table, with: existing)
@@ -35,15 +35,27 @@ package struct SchemaChanges: Sendable, Hashable {
         }
     }
 
-    private static func creation(of table: EventTable) -> TableChange {
-        let columns = table.columns.map { column in
+    private static func creation(of table: EventTable, _ partitions: [TimePartition]) -> TableChange {
+        let isPartitioned = !partitions.isEmpty
+        var lines = table.columns.map { column in
             "    \(SQLText.identifier(column.name)) \(column.type.sql)"
-                + (column.name == "id" ? " PRIMARY KEY" : column.isNullable ? "" : " NOT NULL")
+                + (column.name == "id" && !isPartitioned ? " PRIMARY KEY" : column.isNullable ? "" : " NOT NULL")
         }
-        var statements = ["CREATE TABLE \(table.sqlName) (\n\(columns.joined(separator: ",\n"))\n)"]
+        if isPartitioned { lines.append("    PRIMARY KEY (occurred_at, id)") }
+        let division = isPartitioned ? " PARTITION BY RANGE (occurred_at)" : ""
+        var statements = ["CREATE TABLE \(table.sqlName) (\n\(lines.joined(separator: ",\n"))\n)\(division)"]
         if let comment = table.comment { statements.append(self.comment(comment, on: table)) }
         for column in table.columns {
             if let comment = column.comment { statements.append(self.comment(comment, on: column, of: table)) }
+        }
+        if isPartitioned {
+            statements.append("CREATE INDEX ON \(table.sqlName) (user_id, occurred_at)")
+            let schema = TimePartition.schema(besides: table.schema)
+            statements.append(SQLText.creationIfMissing(ofSchema: schema))
+            statements += partitions.map { partition in
+                let name = SQLText.identifier(schema) + "." + SQLText.identifier(partition.name(of: table.name))
+                return "CREATE TABLE \(name) PARTITION OF \(table.sqlName) FOR VALUES \(partition.bounds)"
+            }
         }
         return TableChange(table: table.name, isNew: true, statements: statements)
     }

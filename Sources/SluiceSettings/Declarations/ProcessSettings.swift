@@ -129,7 +129,10 @@ struct PrivacySettings: Configurable {
 
     static let all = [receiptsFolder] + hashKeys
 
-    private static let hashKeys = Setting<PrivacySettings>.secret(.hashKey, orIn: .hashKeyFile) { secret, values, privacy in
+    private static let hashKeys = Setting<PrivacySettings>.secret(.hashKey, orIn: .hashKeyFile) {
+        secret,
+        values,
+        privacy in
         privacy.hashKey = HashKey(secret.bytes)
         if privacy.hashKey == nil {
             let count = secret.bytes.count

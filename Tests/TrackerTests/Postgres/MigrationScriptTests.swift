@@ -80,12 +80,12 @@ struct MigrationScriptTests {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let first = Migration.builtIn
         let more = try [
-            #require(Migration(name: "0005_no_semicolon.sql", sql: "CREATE TABLE a (b int)")),
-            #require(Migration(name: "0006_comment.sql", sql: "CREATE TABLE c (d int) -- done;\n\n")),
-            #require(Migration(name: "0007_whole.sql", sql: "CREATE TABLE e (f text DEFAULT '--');\n")),
+            #require(Migration(name: "0101_no_semicolon.sql", sql: "CREATE TABLE a (b int)")),
+            #require(Migration(name: "0102_comment.sql", sql: "CREATE TABLE c (d int) -- done;\n\n")),
+            #require(Migration(name: "0103_whole.sql", sql: "CREATE TABLE e (f text DEFAULT '--');\n")),
         ]
         let script = try await Self.migrator(database).script(for: Self.plan(event("Seen")), applying: first + more)
-        #expect(script.summary == "7 migrations to apply and 1 table to make or extend; nothing was run")
+        #expect(script.summary == "\(first.count + more.count) migrations to apply and 1 table to make or extend; nothing was run")
         #expect(script.text.contains("-- The tables below were compared with the database as it is"))
         _ = try await database.run(script.text)
         let tables = try await database.run("SELECT relname FROM pg_class WHERE relname IN ('a', 'c', 'e') ORDER BY 1")
@@ -101,8 +101,8 @@ struct MigrationScriptTests {
     func failure() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let more = try [
-            #require(Migration(name: "0005_wrong.sql", sql: "CREATE TABLE gone (); SELECT 1 / 0;")),
-            #require(Migration(name: "0006_later.sql", sql: "CREATE TABLE later ();")),
+            #require(Migration(name: "0101_wrong.sql", sql: "CREATE TABLE gone (); SELECT 1 / 0;")),
+            #require(Migration(name: "0102_later.sql", sql: "CREATE TABLE later ();")),
         ]
         let script = MigrationScript(Self.plan(event("Seen")), applying: Migration.builtIn + more)
         let error = await #expect(throws: PrivatePostgres.Unavailable.self) {

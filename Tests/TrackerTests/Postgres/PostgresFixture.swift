@@ -14,14 +14,19 @@ struct PostgresFixture {
     let tracker: PostgresTracker
 
     /// Migrates a database, by default a new one, and starts a tracker on it.
-    init(_ events: [EventDefinition], in database: TestDatabase? = nil, schema: String = "analytics") async throws {
+    init(
+        _ events: [EventDefinition],
+        in database: TestDatabase? = nil,
+        schema: String = "analytics",
+        partitions: TablePartitioning = .none
+    ) async throws {
         if let database {
             self.database = database
         } else {
             self.database = try await PrivatePostgres.shared().makeDatabase()
         }
         catalog = EventCatalog(plan: TrackingPlan(events: events))
-        let configuration = PostgresConfiguration(connection: self.database.url, schema: schema)
+        let configuration = PostgresConfiguration(connection: self.database.url, schema: schema, partitions: partitions)
         _ = try await PostgresMigrator(configuration).migrate(catalog.plan, applying: Migration.builtIn)
         tracker = PostgresTracker(configuration, logger: Logger(label: "test"))
         try await tracker.start(for: catalog)

@@ -64,6 +64,7 @@ struct PostgresMigrationTests {
         #expect(
             report.migrations == [
                 "0001_schema.sql", "0002_checkpoints.sql", "0003_sessions.sql", "0004_loader.sql",
+                "0005_event_time.sql",
                 "0007_forgotten.sql",
             ]
         )
@@ -195,7 +196,7 @@ struct PostgresMigrationTests {
         let session = try database.server.openSession(database.name)
         try session.run("SELECT pg_advisory_lock(1);")
         let sql = "SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(1)"
-        let held = Migration.builtIn + [try migration("0005_held.sql", sql)]
+        let held = Migration.builtIn + [try migration("0101_held.sql", sql)]
         let reports = try await withThrowingTaskGroup(of: MigrationReport.self) { group in
             for _ in 0..<4 { group.addTask { try await migrate(database, events, held) } }
             try await database.waitForSessions(4, waitingFor: "advisory")

@@ -3,7 +3,7 @@ import EventSchema
 /// A row of the judgement's table: what a kind of change means for each audience.
 ///
 /// `EventDifference.judgements` and `PropertyDifference.judgements` hold the rows.
-/// Documentation/Build/PlanChanges.md states the same for people, and the tests compare the two.
+/// Documentation/Build/PlanChanges.md has the result for each of the cases that test it.
 struct Judgement: Sendable {
     let kind: PlanChange.Kind
     /// Whether the row also applies to audiences that do not receive the event.

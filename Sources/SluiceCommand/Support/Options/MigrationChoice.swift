@@ -16,9 +16,8 @@ struct MigrationChoice: ParsableArguments {
 
     /// Reads the migrations in their order; prints what is wrong with them, and throws exit status 1.
     func read() throws -> [Migration] {
-        guard let migrations else { return Migration.builtIn }
         do {
-            return try Migration.read(folder: migrations)
+            return try Migration.ofFolderOrBuiltIn(migrations)
         } catch {
             throw Terminal.failure("\(error)")
         }

@@ -19,7 +19,7 @@ struct StabilityCase: Sendable, CustomStringConvertible {
         )
     }
 
-    /// The row as it is written in the table; the diff must report exactly one change.
+    /// The row of the table; the diff must report exactly one change.
     var row: String? {
         guard diff.changes.count == 1, let change = diff.changes.first, change.kind == kind else { return nil }
         let cells = Audience.allCases.map { audience in
@@ -97,7 +97,7 @@ struct StabilityCase: Sendable, CustomStringConvertible {
         property(title, .sensitivityChanged, it(.string) { $0.sensitivity = old }, it(.string) { $0.sensitivity = new })
     }
 
-    /// The table's sections, each with its rows.
+    /// The page's sections, in order, each with the cases of its table.
     static let sections: [(title: String, cases: [StabilityCase])] = [
         ("Events", events), ("Properties", properties), ("Types", types), ("Values", values), ("Privacy", privacy),
     ]

@@ -1,0 +1,222 @@
+import EventModel
+import EventSchema
+import EventValidation
+import SluicePostgres
+import TestPromises
+import TestSupport
+import Testing
+import TrackerKit
+
+@Suite("PostgreSQL: tables that are partitioned by time", .timeLimit(.minutes(5)))
+struct TablePartitionTests {
+    private static let plan = ["Bought", "Seen"].map { event($0, [property("number", .integer)]) }
+
+    /// An event of a time; the number makes its id.
+    private static func line(_ number: Int, _ time: Timestamp, name: String = "Bought") -> String {
+        #"{"id":"\#(id(number))","name":"\#(name)","time":"\#(time)","payload":{"number":\#(number)}}"#
+    }
+
+    private static func now(plusDays days: Int64) -> Timestamp {
+        Timestamp(microseconds: Timestamp.now().microseconds + days * 86_400_000_000)
+    }
+
+    /// The time that no new table has a partition for.
+    private static let past = Timestamp(microseconds: 1_291_161_600_000_000)
+
+    @Test(
+        "a new table has partitions for 400 days back and three months ahead, in a schema of their own",
+        arguments: [
+            TablePartitioning.month, .day,
+        ]
+    )
+    func created(_ partitioning: TablePartitioning) async throws {
+        let fixture = try await PostgresFixture(Self.plan, partitions: partitioning)
+        let expected = TimePartition.ofNewTable(by: partitioning)
+        #expect(
+            try await fixture.database.run(
+                """
+                SELECT c.relname FROM pg_class c WHERE relkind = 'r' AND relnamespace = 'analytics_partitions'::regnamespace
+                AND relname LIKE 'bought%' ORDER BY 1
+                """
+            ) == expected.map { $0.name(of: "bought") }
+        )
+        #expect(
+            try await fixture.database.run(
+                """
+                SELECT pg_get_partkeydef(c.oid), pg_get_constraintdef(k.oid) FROM pg_class c
+                JOIN pg_constraint k ON k.conrelid = c.oid WHERE c.relname = 'seen'
+                """
+            ) == ["RANGE (occurred_at)|PRIMARY KEY (occurred_at, id)"]
+        )
+        #expect(
+            try await fixture.database.run(
+                "SELECT count(*) FROM pg_indexes WHERE tablename = 'seen' AND indexdef LIKE '%(user_id, occurred_at)'"
+            ) == ["1"]
+        )
+        let configuration = PostgresConfiguration(connection: fixture.database.url, partitions: partitioning)
+        let again = try await PostgresMigrator(configuration).migrate(fixture.catalog.plan, applying: Migration.builtIn)
+        #expect(again.isEmpty)
+        #expect(await fixture.tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: false)).isEmpty)
+    }
+
+    @Test("an event is in the partition of its month or day in UTC, whatever the server's time zone")
+    func bounds() async throws {
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        try await database.run("ALTER DATABASE \(database.name) SET TimeZone = 'America/New_York'")
+        let fixture = try await PostgresFixture(Self.plan, in: database, partitions: .month)
+        let month = TimePartition.ofNewTable(by: .month)[3]
+        let start = try #require(Timestamp("\(month.first)T00:00:00Z"))
+        let end = try #require(Timestamp("\(month.end)T00:00:00Z"))
+        let times = [start.microseconds - 1, start.microseconds, end.microseconds - 1, end.microseconds]
+        let events = times.enumerated().map { Self.line($0, Timestamp(microseconds: $1)) }
+        #expect(await fixture.tracker.deliver(try fixture.delivery(events)).isDelivered)
+        let rows = try await fixture.database.run(
+            "SELECT tableoid = 'analytics_partitions.\(month.name(of: "bought"))'::regclass FROM analytics.bought ORDER BY number"
+        )
+        #expect(rows == ["f", "t", "t", "f"])
+    }
+
+    @Test(
+        "events of a missing month are stuck under a code of their own; all others are loaded at once, and nothing is searched",
+        .promise("broken-table")
+    )
+    func missingMonth() async throws {
+        let fixture = try await PostgresFixture(Self.plan, partitions: .month)
+        let times = [Self.past, .now(), Self.now(plusDays: -300), Self.now(plusDays: 4000), Self.now(plusDays: 60)]
+        let events = (0..<1000).map { Self.line($0, times[$0 % 5], name: $0.isMultiple(of: 2) ? "Bought" : "Seen") }
+        let missing = (0..<1000).filter { [0, 3].contains($0 % 5) }
+        for _ in 0..<2 {
+            let outcome = await fixture.tracker.deliver(try fixture.delivery(events))
+            #expect(outcome.refusals == [])
+            #expect(outcome.retry?.positions == missing)
+            let stuck = try #require(outcome.retry?.stuck)
+            #expect(stuck.flatMap(\.positions).sorted() == missing)
+            #expect(Set(stuck.map(\.reason.code)) == [.noPartition])
+            #expect(
+                stuck.allSatisfy { !$0.isWholeName && $0.reason.message.contains("`sluice maintain --since 2010-12`") }
+            )
+        }
+        // An event that is sent again is a duplicate.
+        #expect(try await fixture.count("analytics.bought") + fixture.count("analytics.seen") == 600)
+        try await expectNoSearch(fixture)
+        // Also if nothing else is delivered.
+        let alone = await fixture.tracker.deliver(try fixture.delivery([Self.line(0, Self.past)]))
+        #expect(alone.retry?.stuck.map(\.positions) == [[0]])
+        // A partition that is made is found without a restart.
+        try await fixture.database.run(
+            "CREATE TABLE analytics_partitions.old PARTITION OF analytics.bought FOR VALUES FROM ('2010-12-01Z') TO ('2011-01-01Z')"
+        )
+        #expect(await fixture.tracker.deliver(try fixture.delivery([Self.line(0, Self.past)])).isDelivered)
+    }
+
+    @Test(
+        "a partition that is removed while events arrive is missing like one that never was",
+        .promise("broken-table"),
+        arguments: [
+            "DROP TABLE analytics_partitions.NAME",
+            "ALTER TABLE analytics.bought DETACH PARTITION analytics_partitions.NAME",
+            // What an interrupted DETACH CONCURRENTLY leaves.
+            """
+            SET allow_system_table_mods = on;
+            UPDATE pg_inherits SET inhdetachpending = true WHERE inhrelid = 'analytics_partitions.NAME'::regclass
+            """,
+        ]
+    )
+    func removed(_ statement: String) async throws {
+        let fixture = try await PostgresFixture(Self.plan, partitions: .month)
+        let month = TimePartition.ofNewTable(by: .month)[3]
+        let old = try #require(Timestamp("\(month.first)T12:00:00Z"))
+        #expect(
+            await fixture.tracker.deliver(try fixture.delivery([Self.line(0, old), Self.line(1, .now())])).isDelivered
+        )
+        try await fixture.database.run(statement.replacing("NAME", with: month.name(of: "bought")))
+        let events =
+            (10..<20).map { Self.line($0, $0.isMultiple(of: 2) ? old : .now()) } + [Self.line(30, old, name: "Seen")]
+        let outcome = await fixture.tracker.deliver(try fixture.delivery(events))
+        #expect(outcome.refusals == [])
+        #expect(outcome.retry?.stuck.map(\.positions) == [[0, 2, 4, 6, 8]])
+        #expect(outcome.retry?.stuck.map(\.reason.code) == [.noPartition])
+        #expect(try await fixture.count("analytics.bought WHERE number >= 10") == 5)
+        #expect(try await fixture.count("analytics.seen") == 1)
+        try await expectNoSearch(fixture)
+    }
+
+    private func expectNoSearch(_ fixture: PostgresFixture) async throws {
+        #expect(
+            try await fixture.database.run("SELECT count(*) FROM pg_proc WHERE proname LIKE 'sluice_search%'") == ["0"]
+        )
+    }
+
+    @Test("sluice check names a table whose partitions end within a week, and how to make more")
+    func ahead() async throws {
+        let fixture = try await PostgresFixture(Self.plan, partitions: .day)
+        func problems() async -> [String] {
+            await fixture.tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: false)).map(\.message)
+        }
+        #expect(await problems() == [])
+        // The day in eight days is the first that is missing, so that midnight changes nothing.
+        let gap = TimePartition.covering(Self.now(plusDays: 8)...Self.now(plusDays: 8), by: .day)[0].name(of: "seen")
+        try await fixture.database.run("DROP TABLE analytics_partitions.\(gap)")
+        #expect(await problems() == [])
+        let earlier = TimePartition.covering(Self.now(plusDays: 5)...Self.now(plusDays: 5), by: .day)[0].name(
+            of: "seen"
+        )
+        try await fixture.database.run("DROP TABLE analytics_partitions.\(earlier)")
+        let found = await problems()
+        #expect(found.count == 1)
+        #expect(found.first?.contains(#"The table "analytics"."seen" has partitions for the next 4 days only"#) == true)
+        #expect(found.first?.contains("`sluice maintain`") == true)
+    }
+
+    @Test(
+        "a loader refuses records of a missing month as broken, once it may, and loads all others",
+        .promise("loader-broken-table")
+    )
+    func loaded() async throws {
+        let fixture = try await PostgresFixture(Self.plan, partitions: .month)
+        let partition = LoadedPartition(loader: "shop", cluster: "cluster", topic: "topic", number: 0)
+        let epoch = try await fixture.tracker.claim(partition, start: 0, owner: "a").epoch
+        let events = (0..<100).map { Self.line($0, $0 % 10 == 3 ? Self.past : .now()) }
+        func load(refusesBrokenEvents: Bool) async throws -> PartitionOutcome {
+            await fixture.tracker.load(
+                PartitionDelivery(
+                    partition: partition,
+                    epoch: epoch,
+                    start: 0,
+                    end: 100,
+                    lastRecord: nil,
+                    events: try fixture.delivery(events),
+                    refused: [],
+                    refusing: refusesBrokenEvents ? ["bought"] : [],
+                    refuse: { position, reason in
+                        PartitionFixture.record(Int64(position), #"{"code":"parked","reason":"\#(reason)"}"#)
+                    }
+                )
+            )
+        }
+        #expect(try await load(refusesBrokenEvents: false).words == "broken")
+        guard case .committed(let refused, let broken, let stuck) = try await load(refusesBrokenEvents: true) else {
+            Issue.record("the records are not loaded")
+            return
+        }
+        #expect(refused == 10 && stuck == 10 && broken == ["bought"])
+        #expect(try await fixture.count("analytics.bought") == 90)
+        try await expectNoSearch(fixture)
+    }
+
+    @Test("event_time reads the time in ids of the versions 7 and 8, and returns NULL for others")
+    func eventTime() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        let time = try #require(Timestamp("2026-11-05T12:34:56.789Z"))
+        let ids = [
+            EventID(version7At: time, randomA: 0xFFF, randomB: .max),
+            EventID(version8At: time, digestHigh: 0, digestLow: 0),
+            EventID(high: 0x1234_5678_9ABC_4DEF, low: 1),
+        ]
+        let calls = ids.map { "to_char(analytics.event_time('\($0)') AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')" }
+        #expect(
+            try await fixture.database.run("SELECT \(calls.joined(separator: ", "))")
+                == ["2026-11-05 12:34:56.789000|2026-11-05 12:34:56.789000|"]
+        )
+    }
+}
