@@ -50,9 +50,12 @@ final class ReceiptWatch: Service {
 
     /// Looks at the folder until a graceful shutdown or cancellation.
     func run() async {
-        await cancelWhenGracefulShutdown {
-            while (try? await self.clock.sleepUntil(self.clock.now() + .seconds(1))) != nil { self.look() }
-        }
+        await cancelWhenGracefulShutdown { await self.watch() }
+    }
+
+    /// Looks at the folder until the task is cancelled.
+    func watch() async {
+        while (try? await clock.sleepUntil(clock.now() + .seconds(1))) != nil { look() }
     }
 
     /// Takes over new receipts, if there are any.

@@ -156,7 +156,7 @@ struct ReplayCommand: AsyncParsableCommand {
         replay.rate = rate
         replay.isDryRun = dryRun
         // People who are erased during the replay count as well; it ends with this function.
-        async let _: Void? = receipts?.run()
+        async let _: Void? = receipts?.watch()
         let showsProgress = Terminal.isInteractive && !json
         let report = try await replay.run(
             stoppingOn: [.sigterm, .sigint],
