@@ -74,7 +74,8 @@ struct ErasureRun {
             let count = try rows(statement, parameters(of: request)).first?.first.flatMap { $0.flatMap { Int($0) } }
             if let count, count > 0 { counts.append(ErasedEvents(place: place, count: count)) }
         }
-        for table in try tables() { try add(table.place, statements.count(in: table)) }
+        let withDevices = !request.anonymousIDs.isEmpty
+        for table in try tables() { try add(table.place, statements.count(in: table, withDevices: withDevices)) }
         try add("\(statements.schema).\(LoaderTable.refused.name)", statements.countRefused)
         return counts
     }
@@ -118,7 +119,9 @@ struct ErasureRun {
     ) throws(PostgresFailure) -> Bool {
         let parameters = parameters(of: request) + [request.receipt]
         var hasErased = false
-        for statement in tables.map(statements.erase) + [statements.eraseRefused] {
+        let withDevices = !request.anonymousIDs.isEmpty
+        let erasures = tables.map { statements.erase(in: $0, withDevices: withDevices) }
+        for statement in erasures + [statements.eraseRefused] {
             let parts = try connection.rows(of: statement, parameters: parameters, limit)
             hasErased = hasErased || !parts.isEmpty
         }

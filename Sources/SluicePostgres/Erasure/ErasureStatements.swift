@@ -105,11 +105,12 @@ struct ErasureStatements {
 
     /// The rows of the users `$1` and the anonymous ids `$2` that were received before `$3`.
     ///
-    /// A row that names another user than these is never erased, whichever device it is from.
-    private static let ofPeople = """
-        received_at < $3::timestamptz
-            AND (user_id = ANY ($1::text[]) OR user_id IS NULL AND anonymous_id = ANY ($2::text[]))
-        """
+    /// A row that names another user than these is never erased, whichever device it is from. No index finds the rows of a device, so
+    /// they are left out of the condition if there are no devices.
+    private static func ofPeople(withDevices: Bool) -> String {
+        let devices = withDevices ? "OR user_id IS NULL AND anonymous_id = ANY ($2::text[])" : "AND $2::text[] = '{}'"
+        return "received_at < $3::timestamptz AND (user_id = ANY ($1::text[]) \(devices))"
+    }
 
     /// The refused records in whose key, value or headers one of the identifiers `$1` or `$2` is, refused before `$3`.
     ///
@@ -122,14 +123,16 @@ struct ErasureStatements {
         """
 
     /// Counts what `erase` would erase.
-    func count(in table: Table) -> String { "SELECT count(*) FROM \(table.sqlName) WHERE \(Self.ofPeople)" }
+    func count(in table: Table, withDevices: Bool) -> String {
+        "SELECT count(*) FROM \(table.sqlName) WHERE \(Self.ofPeople(withDevices: withDevices))"
+    }
 
     /// Counts what `eraseRefused` would erase.
     var countRefused: String { "SELECT count(*) FROM \(refused) WHERE \(Self.ofPeopleRefused)" }
 
     /// Erases rows, counts them for the receipt `$4` in the same transaction, and returns a row for each partition that had some.
-    func erase(in table: Table) -> String {
-        erase(from: table.sqlName, Self.ofPeople, place: table.place)
+    func erase(in table: Table, withDevices: Bool) -> String {
+        erase(from: table.sqlName, Self.ofPeople(withDevices: withDevices), place: table.place)
     }
 
     /// Does the same to refused records.
