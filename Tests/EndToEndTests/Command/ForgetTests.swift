@@ -181,6 +181,38 @@ struct ForgetTests {
         #expect(try await database.run("SELECT coalesce(user_id, '-') FROM (\(left)) kept") == ["zoe"])
     }
 
+    @Test(
+        "what a tracker has not delivered has no date in the receipt, and is dropped when the tracker works again",
+        .promise("erased-person")
+    )
+    func undelivered() async throws {
+        let server = try await ServingSluice.start(
+            "--postgres",
+            "postgres://postgres@127.0.0.1:1/none",
+            "--no-console",
+            in: folder,
+            plan: "plan",
+            environment: Self.environment
+        )
+        let answer = try await server.post(Self.events.joined(separator: "\n"), type: "application/x-ndjson")
+        #expect(answer.status == 200, "\(answer.body)")
+        server.process.send(SIGKILL)
+        _ = try await server.process.waitForEnd()
+        // No row says whose device it is, so only events that name the user are covered.
+        let forget = try await sluice("forget", "--user", "\(Self.canary)-user")
+        #expect(forget.ending == .exit(0), "\(forget.errors)")
+        let remains = try #require(try receipt()["remains"] as? [[String: Any]])
+        let journal = try #require(remains.first { $0["place"] as? String == "journal" })
+        #expect(journal["until"] == nil)
+        #expect((journal["note"] as? String)?.contains("trackers have delivered or skipped them: postgres.") == true)
+
+        let log = try await serve([], rows: 6)
+        #expect(log.contains { $0.contains("The tracker does not get events of people whose data was erased.") })
+        #expect(try await rows(in: database) == 6)
+        let users = "SELECT count(*) FROM analytics.bought WHERE user_id LIKE '\(Self.canary)%'"
+        #expect(try await database.run(users) == ["0"])
+    }
+
     @Test("an erasure that is killed in the middle is reported by check, and the next run completes it")
     func killed() async throws {
         _ = try await serve(Self.events, rows: 8)
