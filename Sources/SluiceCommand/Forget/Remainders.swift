@@ -63,7 +63,7 @@ struct Remainders {
             place: "journal",
             note: """
                 \(note) This does not happen before these trackers have delivered or skipped them: \(names). Once they have, none are \
-                left by \(until) or, if that is past, at once.
+                left by \(until) or, if that is past, at once. Then run 'sluice forget' again, since they may show a device of the person.
                 """,
             until: nil,
             task: .operatorsTask
