@@ -131,15 +131,15 @@ struct ForgetCommand: AsyncParsableCommand {
         let users = try users()
         if dryRun {
             let preview = try await erasure.preview(users, includesShared: includeShared, requestedAt: .now())
-            try ForgetReport.print(preview, includesShared: includeShared)
+            try ForgetReport.show(preview, includesShared: includeShared)
         } else if let interrupted = try erasure.interrupted(of: users, among: erasure.folder.read()) {
             Terminal.printError("Completing the request of \(interrupted.receipt.requestedAt), which was interrupted.")
             _ = try await erasure.apply([interrupted])
-            try ForgetReport.print(try ReceiptFolder.read(paths: [interrupted.path])[0].receipt, at: interrupted.path)
+            try ForgetReport.show(try ReceiptFolder.read(paths: [interrupted.path])[0].receipt, at: interrupted.path)
         } else {
             let (receipt, shared) = try await erasure.erase(users, includesShared: includeShared, requestedAt: .now())
-            try ForgetReport.print(shared: shared)
-            try ForgetReport.print(receipt, at: "\(erasure.folder.path)/\(receipt.fileName)")
+            try ForgetReport.show(shared: shared)
+            try ForgetReport.show(receipt, at: "\(erasure.folder.path)/\(receipt.fileName)")
         }
     }
 
@@ -152,7 +152,7 @@ struct ForgetCommand: AsyncParsableCommand {
             )
         }
         let erased = dryRun ? try await erasure.preview(receipts) : try await erasure.apply(receipts)
-        try ForgetReport.print(again: erased, of: receipts.count, isDryRun: dryRun)
+        try ForgetReport.show(again: erased, of: receipts.count, isDryRun: dryRun)
     }
 
     /// The people to erase, each once.
