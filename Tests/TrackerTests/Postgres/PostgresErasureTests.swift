@@ -1,5 +1,6 @@
 import EventModel
 import EventValidation
+import Logging
 import SluicePostgres
 import TestPromises
 import TestSupport
@@ -158,7 +159,7 @@ struct PostgresErasureTests {
     func notMigrated() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         try await database.run("CREATE SCHEMA analytics")
-        let tracker = PostgresTracker(PostgresConfiguration(connection: database.url), logger: .init(label: "test"))
+        let tracker = PostgresTracker(PostgresConfiguration(connection: database.url), logger: Logger(label: "test"))
         #expect(try await tracker.storedTombstones() == [])
         let error = await #expect(throws: TrackerError.self) { try await tracker.erase(erasure(["ada"])) }
         #expect(error?.code == .notPrepared)
