@@ -42,7 +42,7 @@ struct ErasureStatements {
         return """
             SELECT n.nspname, c.relname FROM pg_catalog.pg_class c
             JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-            WHERE n.nspname IN (\(SQLText.literal(schema)), \(SQLText.literal(schema + "_partitions")))
+            WHERE n.nspname IN (\(SQLText.literal(schema)), \(SQLText.literal(TimePartition.schema(besides: schema))))
                 AND c.relkind IN ('r', 'p')
                 AND (NOT c.relispartition OR EXISTS (SELECT FROM pg_catalog.pg_inherits i
                     WHERE i.inhrelid = c.oid AND to_jsonb(i) ->> 'inhdetachpending' = 'true'))
