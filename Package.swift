@@ -229,10 +229,10 @@ let package = Package(
         .target(
             name: "SluicePostgres",
             dependencies: [
-                "CLibPQ", "EventModel", "EventSchema", "EventValidation", "Hashing", "SettingDefinitions",
-                "SluiceMigrations",
-                "TrackerKit",
+                "CLibPQ", "EventModel", "EventSchema", "EventValidation", "Hashing", "MetricDefinitions",
+                "SettingDefinitions", "SluiceMigrations", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
             ]
         ),
         .target(
@@ -468,7 +468,7 @@ let package = Package(
         // Generated plans and events for tests, and a second implementation of the check to compare the first with.
         .target(
             name: "TestCases",
-            dependencies: ["EventModel", "EventSchema", "EventValidation", "PlanReading", "TrackerKit"],
+            dependencies: ["EventModel", "EventSchema", "EventValidation", "Gzip", "PlanReading", "TrackerKit"],
             path: "Tests/UnitTests/Support/Cases"
         ),
         // Pipelines, journals and quarantines over file systems that fail or hang when a test says so.
@@ -483,7 +483,7 @@ let package = Package(
         ),
         .unitTests("EventModel", dependencies: ["EventModel", "TestCases"]),
         .unitTests("JSONTape", dependencies: ["JSONTape", "EventModel", "TestCases"]),
-        .unitTests("Gzip", dependencies: ["Gzip"]),
+        .unitTests("Gzip", dependencies: ["Gzip", "TestCases"]),
         .unitTests(
             "PlanReading",
             dependencies: ["PlanReading", "EventSchema", "PatternMatching", "PlanTools", "TestCases"]
@@ -610,7 +610,7 @@ let package = Package(
             "SluiceFile",
             dependencies: [
                 "SluiceFile", "EventModel", "EventSchema", "EventValidation", "Gzip", "PipelineTestSupport",
-                "SluiceTesting", "TrackerKit",
+                "SluiceTesting", "TestCases", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -643,8 +643,9 @@ let package = Package(
             dependencies: [
                 "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
                 "EventValidation", "Gzip", "PipelineTestSupport", "PlanReading", "PlanTools", "ServerTestSupport",
-                "SluiceConsole", "SluiceExec", "SluiceFile", "SluiceKafka", "SluicePostgres", "SluiceSocket",
-                "SluiceTesting", "SluiceWebhook", "TestPromises", "TestSupport", "TrackerKit",
+                "SluiceConsole", "SluiceExec", "SluiceFile", "SluiceHTTP", "SluiceKafka", "SluicePostgres",
+                "SluiceSocket", "SluiceTesting", "SluiceWebhook", "TestCases", "TestPromises", "TestSupport",
+                "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

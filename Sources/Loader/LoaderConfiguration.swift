@@ -1,5 +1,6 @@
 package import EventModel
 package import SluiceKafka
+package import TrackerKit
 
 /// What a loader reads, and how.
 package struct LoaderConfiguration: Sendable {
@@ -26,6 +27,9 @@ package struct LoaderConfiguration: Sendable {
     /// The name of the process, for operators.
     package var owner: String
     package var limits = LoadLimits()
+    /// How many events each tracker gets at a time, by its name in lower case; others have the limits that they state themselves, or
+    /// `limits`.
+    package var deliveryByTracker: [String: DeliveryLimits] = [:]
 
     package init(name: String, brokers: String, topic: String, properties: [String: String] = [:], owner: String) {
         self.name = name
@@ -33,6 +37,14 @@ package struct LoaderConfiguration: Sendable {
         self.topic = topic
         self.properties = properties
         self.owner = owner
+    }
+
+    /// The limits of loading into one tracker.
+    package func limits(of tracker: any Tracker) -> LoadLimits {
+        var limits = limits
+        let delivery = deliveryByTracker[tracker.name.lowercased()] ?? tracker.deliveryLimits
+        if let delivery { limits.apply(delivery) }
+        return limits
     }
 
     /// The consumer of the group for one tracker.

@@ -4,8 +4,8 @@ package import Hummingbird
 
 /// Makes the routes of a private port.
 protocol OperationsRouting: Sendable {
-    /// Makes the router of the private port, or without `access` that of the socket; `door` is its name in the log.
-    func router(access: AccessControl?, door: String) -> Router<OperationsContext>
+    /// Makes the router of the private port, or without `access` that of the socket; `entryPoint` is its name in the log.
+    func router(access: AccessControl?, entryPoint: String) -> Router<OperationsContext>
 }
 
 extension OperationsRouting {
@@ -59,7 +59,7 @@ struct OperationsRoutes: OperationsRouting {
         versionMetrics = VersionMetrics(registry, program: programVersion, plan: pipeline.planSummary)
     }
 
-    func router(access: AccessControl?, door: String) -> Router<OperationsContext> {
+    func router(access: AccessControl?, entryPoint: String) -> Router<OperationsContext> {
         let router = makeRouter(access: access, clock: clock) {
             recordGauges()
             return registry.text
@@ -76,8 +76,8 @@ struct OperationsRoutes: OperationsRouting {
             try answer { $0.isReady ? .ok : .serviceUnavailable }
         }
         router.get("/v1/status") { _, _ in try answer { _ in .ok } }
-        control.add(to: router, door: door)
-        quarantine?.add(to: router, door: door)
+        control.add(to: router, entryPoint: entryPoint)
+        quarantine?.add(to: router, entryPoint: entryPoint)
         return router
     }
 

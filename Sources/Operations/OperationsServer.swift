@@ -245,7 +245,7 @@ extension OperationsServer {
 
     /// Answers the requests of the port.
     package var responder: some HTTPResponder<OperationsContext> {
-        routes.router(access: access, door: "private port").buildResponder()
+        routes.router(access: access, entryPoint: "private port").buildResponder()
     }
 
     /// What runs: the port, and then the socket, so that a port that cannot be bound is the only error.
@@ -299,7 +299,7 @@ extension OperationsServer {
     ) -> some ApplicationProtocol {
         application(
             at: .unixDomainSocket(path: socket.temporaryPath),
-            responder: routes.router(access: nil, door: "socket").buildResponder(),
+            responder: routes.router(access: nil, entryPoint: "socket").buildResponder(),
             connections: GuardedConnections(limit: configuration.maximumConnections) { _, _ in true }
         ) { [self] _ in
             do throws(OperationsError) {

@@ -28,7 +28,7 @@ struct ProcessRoutes: OperationsRouting {
         processMetrics = ProcessMetrics(registry, startedAt: .now())
     }
 
-    func router(access: AccessControl?, door: String) -> Router<OperationsContext> {
+    func router(access: AccessControl?, entryPoint: String) -> Router<OperationsContext> {
         let router = makeRouter(access: access, clock: clock) {
             process.recordGauges()
             processMetrics.record()

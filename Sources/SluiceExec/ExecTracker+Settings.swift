@@ -49,27 +49,29 @@ extension SettingKey {
 
 extension ExecTracker: ConfigurableTracker {
     package static let type = ExecConfiguration.defaultName
+    private static let `protocol` = Setting<ExecConfiguration>.choice(
+        "exec.protocol",
+        \.protocol,
+        scope: .tracker(type: type),
+        """
+        How Sluice and the program talk to each other: lines (the program is started once and answers each delivery), or singer (it \
+        is a target of Singer, and run for each delivery). With singer, the defaults of delivery.maximumEvents, \
+        delivery.lingerMilliseconds and exec.timeouts.deliverySeconds are 100000, 30000 and 900.
+        """
+    )
+    private static let decimals = Setting<ExecConfiguration>.choice(
+        "exec.singer.decimals",
+        \.decimals,
+        scope: .tracker(type: type),
+        """
+        How a Singer target gets decimals: strings (with all digits and the format x-singer.decimal), or numbers (with multipleOf; \
+        events whose decimals have too many digits for that are refused).
+        """
+    )
     package static let settings: [Setting<ExecConfiguration>] = [
         Setting(.execCommand) { values, exec in exec.command = values.texts(.execCommand) ?? [] },
-        .choice(
-            "exec.protocol",
-            \.protocol,
-            scope: .tracker(type: type),
-            """
-            How Sluice and the program talk to each other: lines (the program is started once and answers each delivery), or singer (it \
-            is a target of Singer, and run for each delivery). With singer, the defaults of delivery.maximumEvents, \
-            delivery.lingerMilliseconds and exec.timeouts.deliverySeconds are 100000, 30000 and 900.
-            """
-        ),
-        .choice(
-            "exec.singer.decimals",
-            \.decimals,
-            scope: .tracker(type: type),
-            """
-            How a Singer target gets decimals: strings (with all digits and the format x-singer.decimal), or numbers (with multipleOf; \
-            events whose decimals have too many digits for that are refused).
-            """
-        ),
+        `protocol`,
+        decimals,
         Setting(.execEnvironment) { values, exec in exec.environment = values.texts(.execEnvironment) ?? [] },
         Setting(.execEnvironmentFiles) { values, exec in
             exec.environmentFiles = values.texts(.execEnvironmentFiles) ?? []
@@ -118,10 +120,22 @@ extension ExecTracker: ConfigurableTracker {
         let variables = exec.environment.compactMap(ProgramDescription.problem(ofVariable:))
         let files = exec.environmentFiles.compactMap(ProgramDescription.problem(ofFile:))
         let hasProgram = command.first?.isEmpty == false
+        // An invalid protocol is a problem of its own.
+        let isLines = (values.text(`protocol`.key) ?? ExecProtocol.lines.rawValue) == ExecProtocol.lines.rawValue
+        let hasUnusedDecimals = isLines && exec.decimals != ExecConfiguration.defaults.decimals
         for problem in variables { values.note(.execEnvironment, problem) }
         for problem in files { values.note(.execEnvironmentFiles, problem) }
         if !hasProgram { values.note(.execCommand, "expected a program and its arguments") }
-        return !(variables.isEmpty && files.isEmpty && hasProgram)
+        if hasUnusedDecimals {
+            let name = values.name(of: `protocol`.key)
+            let sentence = "only Singer targets use it; set \(name) to singer, or remove this"
+            values.note(decimals.key, sentence, as: .conflictingSettings)
+        }
+        return !(variables.isEmpty && files.isEmpty && hasProgram) || hasUnusedDecimals
+    }
+
+    package static func deliveryLimits(of configuration: ExecConfiguration) -> DeliveryLimits? {
+        configuration.protocol == .singer ? SingerSession.deliveryLimits : nil
     }
 
     package static func tracker(_ configuration: ExecConfiguration, in context: TrackerContext) -> any Tracker {

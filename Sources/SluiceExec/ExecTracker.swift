@@ -13,7 +13,7 @@ public import TrackerKit
 /// If the program ends without having answered, says nothing until the time limit, or answers with something else, it is ended and started
 /// again, and the delivery is retried; so an event can be delivered twice, which its `id` shows. On Linux, the program is killed when this process ends, however
 /// that happens.
-public final class ExecTracker: CheckableTracker {
+public final class ExecTracker: CheckableTracker, TimedTracker {
     private let configuration: ExecConfiguration
     private let session: SessionOnDemand<any ProgramSession>
     private let clock: RelativeClock
@@ -22,9 +22,10 @@ public final class ExecTracker: CheckableTracker {
     public var name: String { configuration.name }
 
     /// The limits of deliveries: far larger ones for a Singer target, each of whose deliveries is a run of the program.
-    public var deliveryLimits: DeliveryLimits? {
-        configuration.protocol == .singer ? SingerSession.deliveryLimits : nil
-    }
+    public var deliveryLimits: DeliveryLimits? { Self.deliveryLimits(of: configuration) }
+
+    // A batch waits for the one before it, and is delivered again to find out which of its events the program does not accept.
+    package var longestLoad: Duration { (configuration.timeout + configuration.grace) * 4 }
 
     /// Creates a tracker; the program is started when the tracker is, or for each delivery to a Singer target.
     public convenience init(_ configuration: ExecConfiguration, logger: Logger) {

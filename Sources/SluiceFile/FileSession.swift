@@ -90,12 +90,20 @@ actor FileSession {
         defer { schedule() }
         do {
             let folder = try folders().unfinished
-            for group in groups {
-                if interrupt.isRaised { throw TrackerError.cancelled }
-                let bytes = paths.template.isCompressed ? try GzipDeflater.compress(group.lines) : group.lines
-                let file = try file(for: group.target, in: folder)
-                written.append(file)
-                try file.append(bytes)
+            // The first sync of several files that were written brings most of all of them to the disk. All of a chunk are open.
+            for chunk in stride(from: 0, to: groups.count, by: FileTable.maximumOpenFiles) {
+                let first = written.count
+                for group in groups[chunk..<min(chunk + FileTable.maximumOpenFiles, groups.count)] {
+                    if interrupt.isRaised { throw TrackerError.cancelled }
+                    let bytes = paths.template.isCompressed ? try GzipDeflater.compress(group.lines) : group.lines
+                    let file = try file(for: group.target, in: folder)
+                    written.append(file)
+                    try file.append(bytes)
+                }
+                for file in written[first...] {
+                    if interrupt.isRaised { throw TrackerError.cancelled }
+                    try file.sync()
+                }
             }
         } catch {
             for file in written { file.rollBack() }
@@ -151,13 +159,21 @@ actor FileSession {
 
     private func recover(_ name: String, in folder: ArchiveFolder) {
         do {
+            var damagedBytes = 0
             let file = try UnfinishedFile(name, in: folder, now: clock.now()) { file in
                 let recovery = try Recovery(of: file)
+                if recovery.isDamaged { damagedBytes = try file.byteCount() - recovery.size }
                 guard let target = recovery.target(paths) ?? recovery.emptyTarget else { throw UnknownContents() }
                 return (recovery.size, target)
             }
             guard let file else { return }
             table.addComplete(file)
+            if damagedBytes > 0 {
+                logger.warning(
+                    "A file that a killed process has left is damaged; what follows its last undamaged member is cut off.",
+                    metadata: ["tracker": "\(configuration.name)", "file": "\(name)", "cutOffBytes": "\(damagedBytes)"]
+                )
+            }
             logger.info(
                 "Completing a file that a killed process has left.",
                 metadata: ["tracker": "\(configuration.name)", "file": "\(name)", "bytes": "\(file.size)"]

@@ -41,13 +41,13 @@ actor PostgresSession {
     /// - Throws: `unavailable` if the system refuses a thread.
     init(
         _ configuration: PostgresConfiguration,
-        known: KnownTables = KnownTables(),
+        known: KnownTables? = nil,
         logger: Logger
     ) throws(TrackerError) {
         thread = try BlockingThread()
         self.logger = logger
         self.configuration = configuration
-        self.known = known
+        self.known = known ?? KnownTables(ofTracker: configuration.name)
         targets = LoadTargets(schema: configuration.schema)
         checkpoints = CheckpointTable(configuration)
         offsets = OffsetTable(configuration)
@@ -101,7 +101,7 @@ actor PostgresSession {
             let tables = self.tables(of: pipeline.catalog)
             var problems = inspection.problems
             problems += tables.compactMap { table in
-                let days = known.coverage(of: table)?.daysAhead(of: .now())
+                let days = known.coverage(of: table)?.secondsAhead(of: .now()).map { $0 / 86_400 }
                 return days.flatMap { $0 < Self.daysAhead ? .partitionsEnd(of: table, inDays: $0) : nil }
             }
             guard pipeline.hasJournal || pipeline.loadsPartitions else { return problems }

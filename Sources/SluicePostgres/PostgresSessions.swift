@@ -11,7 +11,7 @@ struct PostgresSessions: Sendable {
     private let all: [SessionOnDemand<PostgresSession>]
 
     init(_ configuration: PostgresConfiguration, logger: Logger) {
-        let known = KnownTables()
+        let known = KnownTables(ofTracker: configuration.name)
         all = (0..<Self.count).map { _ in
             SessionOnDemand { () throws(TrackerError) in
                 try PostgresSession(configuration, known: known, logger: logger)

@@ -1,4 +1,3 @@
-import Logging
 import SettingDefinitions
 package import TrackerKit
 
@@ -20,7 +19,7 @@ package struct ConfiguredTracker: Sendable {
         self.configuration = configuration
         make = { Kind.tracker(configuration, in: $0) }
         text = { key in Kind.settings.first { $0.key == key }?.text(configuration) }
-        deliveryLimits = Kind.tracker(configuration, in: .silent).deliveryLimits
+        deliveryLimits = Kind.deliveryLimits(of: configuration)
     }
 
     /// The value of a setting of its type, as the configuration file would state it; `nil` if there is no simple one.
@@ -76,9 +75,4 @@ extension SettingsReader {
         let names = settings.map(\.name).joined(separator: " or ")
         note(.missingSetting, at: tracker.place, "the tracker '\(tracker.name)' needs \(names)")
     }
-}
-
-extension TrackerContext {
-    /// For a tracker that delivers nothing.
-    static let silent = TrackerContext(logger: Logger(label: "sluice") { _ in SwiftLogNoOpLogHandler() })
 }

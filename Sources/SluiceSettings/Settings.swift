@@ -106,6 +106,12 @@ package struct Settings: Sendable {
         return changed
     }
 
+    /// Every setting with its value, and where that comes from.
+    package func shown() -> [ShownSetting] {
+        // With a relay, the trackers of the section `trackers` were not read.
+        reader.shownSettings(of: relay == nil ? trackers : reader.trackers(), hasJournal: journal != nil)
+    }
+
     // MARK: Paths
 
     /// The socket for commands beside a journal.

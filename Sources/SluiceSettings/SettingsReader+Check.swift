@@ -1,5 +1,6 @@
 import EventSchema
 import EventValidation
+import Logging
 package import SettingDefinitions
 import TrackerKit
 
@@ -19,4 +20,9 @@ extension SettingsReader {
         }
         try finish()
     }
+}
+
+extension TrackerContext {
+    /// For a tracker that delivers nothing.
+    fileprivate static let silent = TrackerContext(logger: Logger(label: "sluice") { _ in SwiftLogNoOpLogHandler() })
 }

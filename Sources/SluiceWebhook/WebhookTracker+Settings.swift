@@ -218,6 +218,11 @@ extension WebhookTracker: ConfigurableTracker {
         receiver.configuration(named: name, from: values, settings)
     }
 
+    package static func deliveryLimits(of configuration: WebhookConfiguration) -> DeliveryLimits? {
+        guard configuration.format == .single else { return nil }
+        return DeliveryLimits(maximumEvents: 100 * configuration.receiver.concurrency)
+    }
+
     package static func tracker(_ configuration: WebhookConfiguration, in context: TrackerContext) -> any Tracker {
         WebhookTracker(configuration)
     }

@@ -39,10 +39,7 @@ public final class WebhookTracker: CheckableTracker {
     }
 
     /// With one event in each request, fewer events at a time, so that a delivery takes seconds; otherwise `nil`.
-    public var deliveryLimits: DeliveryLimits? {
-        guard configuration.format == .single else { return nil }
-        return DeliveryLimits(maximumEvents: 100 * configuration.receiver.concurrency)
-    }
+    public var deliveryLimits: DeliveryLimits? { Self.deliveryLimits(of: configuration) }
 
     /// Checks the address and the header's fields.
     ///

@@ -22,8 +22,17 @@ package protocol ConfigurableTracker: Tracker {
     /// - Returns: `nil` if the tracker does not exist, because a setting that it needs is not stated or because it is switched off.
     static func configuration(named name: String, from values: any SettingValues) -> Configuration?
 
+    /// The limits that a tracker with this configuration has by itself; `nil` if it has those of all trackers.
+    ///
+    /// They are the tracker's `deliveryLimits`; the settings need them before there is a tracker.
+    static func deliveryLimits(of configuration: Configuration) -> DeliveryLimits?
+
     /// Makes the tracker.
     static func tracker(_ configuration: Configuration, in context: TrackerContext) -> any Tracker
+}
+
+extension ConfigurableTracker {
+    package static func deliveryLimits(of configuration: Configuration) -> DeliveryLimits? { nil }
 }
 
 /// What a tracker gets from the program that it is part of.

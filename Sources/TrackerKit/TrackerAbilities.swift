@@ -78,6 +78,12 @@ package struct PlaceRetention: Sendable, Hashable {
     }
 }
 
+/// A tracker whose deliveries may take minutes, so that `sluice load` waits for them.
+package protocol TimedTracker: Tracker {
+    /// How long one batch may take before a loader that waits for it is stuck.
+    var longestLoad: Duration { get }
+}
+
 /// A tracker that can write to standard output; a command with such a tracker prints its report elsewhere.
 package protocol PrintingTracker: Tracker {
     /// Whether events are written to standard output.

@@ -70,7 +70,7 @@ package struct TestServer: Sendable {
     /// The canonical lines that the tracker received.
     package let delivered: CollectingTracker
     private let services: ServiceGroup
-    private let door: GatedService
+    private let deliveries: GatedService
 
     /// Runs a server, then `body`, then shuts the server down gracefully, as SIGTERM does.
     package static func run<Result: Sendable>(
@@ -129,14 +129,14 @@ package struct TestServer: Sendable {
             now: { Timestamp(microseconds: 1_600_000_000_000_000) }
         )
         address = try await http.bind()
-        door = GatedService(pipeline: pipeline, isOpen: setup.delivers)
+        deliveries = GatedService(pipeline: pipeline, isOpen: setup.delivers)
         // Services are shut down in reverse order.
-        services = ServiceGroup(services: [door, http], logger: logger)
+        services = ServiceGroup(services: [deliveries, http], logger: logger)
     }
 
     /// Starts the deliveries.
     package func startDelivering() {
-        door.open()
+        deliveries.open()
     }
 
     /// Begins the shutdown without waiting for it.

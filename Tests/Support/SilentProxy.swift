@@ -26,6 +26,8 @@ package final class SilentProxy: Sendable {
         /// The bytes that a new connection may carry, until one connection has gone silent.
         var allowance: Int?
         var isMute = false
+        /// The number of connections that were made.
+        var connections = 0
     }
 
     /// A connection through the proxy; its descriptors are closed when no pump uses it and nothing keeps it silent.
@@ -133,6 +135,9 @@ package final class SilentProxy: Sendable {
         state.update { $0.isMute = true }
     }
 
+    /// The number of connections that clients have made, closed ones included.
+    package var connectionCount: Int { state.value.connections }
+
     /// Waits until a connection has gone silent since the last call of `goSilent`.
     package func waitForSilence() async {
         await state.wait { $0.silent > 0 }
@@ -149,6 +154,7 @@ package final class SilentProxy: Sendable {
         let link = Link(client: client, server: server)
         let isMute = state.update { state in
             state.links.append(link)
+            state.connections += 1
             if let allowance = state.allowance { link.limit(toBytes: allowance, in: state.round) }
             return state.isMute
         }

@@ -57,9 +57,9 @@ struct OutageRow: Row {
 
     /// Accepts events while PostgreSQL's socket is missing, puts it back, and waits until all rows have arrived.
     private func survive(_ file: String, at site: Site) throws -> Outage {
-        let (folder, door) = ("\(site.scratch)/outage", "\(site.scratch)/outage-socket")
-        for path in [folder, door] { try? FileManager.default.removeItem(atPath: path) }
-        defer { for path in [folder, door] { try? FileManager.default.removeItem(atPath: path) } }
+        let (folder, link) = ("\(site.scratch)/outage", "\(site.scratch)/outage-socket")
+        for path in [folder, link] { try? FileManager.default.removeItem(atPath: path) }
+        defer { for path in [folder, link] { try? FileManager.default.removeItem(atPath: path) } }
         guard let socket = site.postgres.split(separator: "host=").last else {
             throw BenchmarkError("the URL of PostgreSQL names no folder of its socket: \(site.postgres)")
         }
@@ -69,7 +69,7 @@ struct OutageRow: Row {
                 "serve", "--listen", "127.0.0.1:8185", "--events", site.plan, "--no-admin", "--no-console",
                 "--log-level", "critical",
                 "--journal", "\(folder)/journal", "--quarantine", "\(folder)/quarantine",
-                "--postgres", site.postgres.replacing(socket, with: door),
+                "--postgres", site.postgres.replacing(socket, with: link),
             ]
         )
         defer { _ = try? server.stop() }
@@ -77,7 +77,7 @@ struct OutageRow: Row {
         let taken = try offer(file, at: site)
         let clock = ContinuousClock()
         let back = clock.now
-        try FileManager.default.createSymbolicLink(atPath: door, withDestinationPath: String(socket))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: String(socket))
         try wait(for: 1, at: site)
         let first = clock.now
         try wait(for: taken, at: site)

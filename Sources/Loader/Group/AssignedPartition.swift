@@ -86,6 +86,7 @@ package struct AssignedPartition<Record: LoadableRecord>: Sendable {
             load.compared(.failed, now: now)
         }
         guard seek(source, now: now) else { return true }
+        defer { load.startLinger(now: now) }
         let isHeldUp = load.isHeldUp
         for _ in 0..<count {
             let wantsRecords = load.wantsRecords && (isHeldUp || budget > 0)

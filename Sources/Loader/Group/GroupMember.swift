@@ -49,6 +49,8 @@ package actor GroupMember {
         clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws(TrackerError) {
+        var configuration = configuration
+        configuration.limits = configuration.limits(of: tracker)
         self.configuration = configuration
         self.tracker = tracker
         self.clock = RelativeClock(clock)

@@ -411,8 +411,10 @@ package struct MemberState<Record: LoadableRecord>: Sendable {
     /// Starts what the partitions have to do next: claims in the order of the partitions, and then batches in turn.
     private mutating func startOperations(_ actions: inout [Action], now: Duration) {
         var demands: [Load.Demand: [Int32]] = [:]
+        // If no partition may read more, waiting for more records would be in vain.
+        let lingers = readingBudget > 0
         for number in partitions.keys.sorted() {
-            guard let demand = partitions[number]?.load.demand(now: now) else { continue }
+            guard let demand = partitions[number]?.load.demand(now: now, lingers: lingers) else { continue }
             demands[demand, default: []].append(number)
         }
         if !isAsking, let numbers = demands[.kafka] { ask(about: numbers, &actions, now: now) }

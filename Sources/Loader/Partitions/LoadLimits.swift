@@ -5,6 +5,8 @@ package struct LoadLimits: Sendable {
     /// The maximum number of records, and of their bytes, in one transaction; a single record may have more.
     package var batchRecords = 10_000
     package var batchBytes = 8 << 20
+    /// How long records wait for more records of their partition, from the arrival of the first.
+    package var linger = Duration.zero
     /// The maximum number of records, and of their bytes, that wait for their transaction, for each partition.
     package var bufferedRecords = 20_000
     package var bufferedBytes = 16 << 20
@@ -30,6 +32,16 @@ package struct LoadLimits: Sendable {
     package var retry = RetryPolicy()
 
     package init() {}
+
+    /// Loads as many records at a time as a tracker gets in one delivery.
+    mutating func apply(_ delivery: DeliveryLimits) {
+        batchRecords = delivery.maximumEvents
+        batchBytes = delivery.maximumBytes
+        linger = delivery.linger
+        bufferedRecords = max(bufferedRecords, batchRecords)
+        bufferedBytes = max(bufferedBytes, batchBytes)
+        totalBufferedBytes = max(totalBufferedBytes, batchBytes)
+    }
 
     /// How long nothing is tried after so many failures in a row.
     ///

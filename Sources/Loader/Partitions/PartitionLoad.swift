@@ -41,6 +41,8 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
     private var buffer: Deque<Record> = []
     /// The bytes of the records that wait for their transaction, those of the batch under way included.
     package private(set) var bufferedBytes = 0
+    /// Since when records wait that are in no batch; `nil` if there are none.
+    private var waitsSince: Duration?
     /// The offset to which the partition was sought because of a gap; a second gap there is accepted.
     private var seekTarget: Int64?
     /// Whether Kafka does not have the offset from which records are fetched.
@@ -110,13 +112,15 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
     // MARK: Decisions
 
     /// What the next operation needs; `nil` if there is none now.
-    package func demand(now: Duration) -> Demand? {
+    ///
+    /// With `lingers`, an incomplete batch waits for more records first.
+    package func demand(now: Duration, lingers: Bool = true) -> Demand? {
         guard busySince == nil, now >= pausesUntil, releaseDeadline == nil else { return nil }
         return switch phase {
         case .locating, .comparing: .kafka
         case .claiming, .renewing, .accepting: .claim
         case .loading where isOffsetGone: .claim
-        case .loading where expected > next && !isWaiting(now: now): .load
+        case .loading where expected > next && !isWaiting(now: now) && !(lingers && isLingering(now: now)): .load
         case .loading: now >= confirmedAt + limits.confirmAfter ? .claim : nil
         case .halted, .givenUp: nil
         }
@@ -125,6 +129,16 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
     /// Whether the next record waits for a loader with its plan.
     private func isWaiting(now: Duration) -> Bool {
         otherPlan.map { $0.offset == next && now < $0.until } ?? false
+    }
+
+    private func isLingering(now: Duration) -> Bool { lingerEnd.map { now < $0 } ?? false }
+
+    /// When an incomplete batch is loaded anyway; `nil` if the next batch is complete, is repeated, or has no records.
+    private var lingerEnd: Duration? {
+        guard let waitsSince, !isHeldUp, buffer.count < batchRecords, bufferedBytes < limits.batchBytes else {
+            return nil
+        }
+        return waitsSince + limits.linger
     }
 
     /// The next operation, which is under way from now on; `nil` if there is none now.
@@ -146,6 +160,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
             broken.forgetExpired(now: now, isFailing: isFailing)
             guard let batch = nextBatch(now: now) else { return nil }
             batchUnderWay = batch
+            waitsSince = batch.records.count < buffer.count ? now : nil
             operation = .load(batch)
         case .halted, .givenUp: return nil
         }
@@ -159,6 +174,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         if pausesUntil > now { return pausesUntil }
         guard case .loading = phase else { return nil }
         let confirms = confirmedAt + limits.confirmAfter
+        if let lingerEnd, lingerEnd > now { return min(lingerEnd, confirms) }
         guard let otherPlan, otherPlan.offset == next else { return confirms }
         return min(otherPlan.until, confirms)
     }
@@ -337,6 +353,11 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         return .taken(skipped: skipped.isEmpty ? nil : skipped)
     }
 
+    /// Records that were received wait for more from now on, unless others have been waiting already.
+    package mutating func startLinger(now: Duration) {
+        if waitsSince == nil, buffer.count > batchUnderWay?.records.count ?? 0 { waitsSince = now }
+    }
+
     /// Kafka has no record before this offset that was not sent.
     package mutating func reachedEnd(at offset: Int64) -> Reception {
         guard case .loading = phase, releaseDeadline == nil, offset > expected else { return .ignored }
@@ -386,6 +407,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
 
     private mutating func dropBuffer() {
         buffer = []
+        waitsSince = nil
         bufferedBytes = 0
         expected = next
         seekTarget = nil

@@ -10,12 +10,12 @@ struct Asker: Sendable {
 
     /// For whom, if the request says so.
     let user: String?
-    /// Through which door: the private port or the socket.
+    /// Through which entry point: the private port or the socket.
     let through: String
 
-    /// Reads a request through a door.
-    init(_ request: Request, _ door: String) {
-        through = door
+    /// Reads a request through an entry point.
+    init(_ request: Request, _ entryPoint: String) {
+        through = entryPoint
         let user = HTTPField.Name(Self.userField).flatMap { request.headers[$0] }
         self.user = user.map { String($0.prefix(Self.maximumUserBytes)) }
     }

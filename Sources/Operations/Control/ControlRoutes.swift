@@ -18,15 +18,15 @@ struct ControlRoutes: Sendable {
     /// Why the plan's files are not what is in use; `nil` if they are.
     var planProblem: String? { planReloader?.problem }
 
-    /// Adds the paths to a router; `door` is the entry point of its requests, for the log: the private port or the socket.
-    func add(to router: Hummingbird.Router<OperationsContext>, door: String) {
+    /// Adds the paths to a router; `entryPoint` is that of its requests, for the log: the private port or the socket.
+    func add(to router: Hummingbird.Router<OperationsContext>, entryPoint: String) {
         router.post("/v1/trackers/:name/pause") { request, context in
-            try await setPaused(true, context, Asker(request, door))
+            try await setPaused(true, context, Asker(request, entryPoint))
         }
         router.post("/v1/trackers/:name/resume") { request, context in
-            try await setPaused(false, context, Asker(request, door))
+            try await setPaused(false, context, Asker(request, entryPoint))
         }
-        router.post("/v1/plan/reload") { request, _ in try await reloadPlan(Asker(request, door)) }
+        router.post("/v1/plan/reload") { request, _ in try await reloadPlan(Asker(request, entryPoint)) }
         router.get("/v1/settings") { _, _ in
             let list = SettingList(
                 changeable: settingChanges?.changeableNames ?? [],
@@ -42,21 +42,21 @@ struct ControlRoutes: Sendable {
                     let sentence = "A change needs 'value', and in 'for' \(SettingDuration.expectation)."
                     throw SettingRefusal(.invalidValue, sentence)
                 }
-                let asker = Asker(request, door)
+                let asker = Asker(request, entryPoint)
                 let change = try await changes.set(name, to: String(value), for: duration, askedBy: asker)
                 return .text(try change.jsonLine + "\n", contentType: "application/json")
             }
         }
         router.post("/v1/settings/:name/undo") { request, context in
             try await changeSetting(context) { name, changes in
-                try await changes.undo(name, askedBy: Asker(request, door))
+                try await changes.undo(name, askedBy: Asker(request, entryPoint))
                 return Response(status: .noContent)
             }
         }
         router.post("/v1/intake/close") { request, _ in
-            setIntake(open: false, Asker(request, door))
+            setIntake(open: false, Asker(request, entryPoint))
         }
-        router.post("/v1/intake/open") { request, _ in setIntake(open: true, Asker(request, door)) }
+        router.post("/v1/intake/open") { request, _ in setIntake(open: true, Asker(request, entryPoint)) }
     }
 
     private func setPaused(

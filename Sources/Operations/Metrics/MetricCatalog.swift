@@ -9,7 +9,7 @@ package enum MetricCatalog {
     package static let all =
         PipelineMetrics.definitions + QuarantineMetrics.definitions + HTTPMetrics.definitions
         + ProcessMetrics.definitions + VersionMetrics.definitions + PlanMetrics.definitions
-        + LoaderMetricDefinitions.all
+        + LoaderMetricDefinitions.all + PostgresMetricDefinitions.all
 }
 
 extension MetricCatalog {

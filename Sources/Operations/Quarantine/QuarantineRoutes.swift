@@ -8,13 +8,13 @@ struct QuarantineRoutes: Sendable {
     let replay: any QuarantineReplaying
     let logger: Logger
 
-    /// Adds the path to a router; `door` is the entry point of its requests, for the log: the private port or the socket.
-    func add(to router: Hummingbird.Router<OperationsContext>, door: String) {
+    /// Adds the path to a router; `entryPoint` is that of its requests, for the log: the private port or the socket.
+    func add(to router: Hummingbird.Router<OperationsContext>, entryPoint: String) {
         router.post("/v1/quarantine/replay") { request, _ in
             let query = request.uri.queryParameters
             func text(_ name: Substring) -> String? { query[name].flatMap { $0.isEmpty ? nil : String($0) } }
             let selection = QuarantineReplaySelection(event: text("event"), code: text("code"))
-            return try await answer(selection, Asker(request, door).metadata)
+            return try await answer(selection, Asker(request, entryPoint).metadata)
         }
     }
 

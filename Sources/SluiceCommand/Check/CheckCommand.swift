@@ -60,7 +60,7 @@ struct CheckCommand: AsyncParsableCommand {
         ]
         if settings.tls != nil { parts.append(Self.tlsPart(settings, wiring)) }
         if let journal = settings.journal { parts.append(FolderCheck.part("journal", journal.folder)) }
-        let configured = try wiring.trackers()
+        let configured = wiring.trackers()
         if reading.plan != nil { Self.noteMissingTrackers(of: wiring, configured, in: &parts[0]) }
         if let problem = wiring.problem(with: wiring.catalog) {
             let code = wiring.catalog.lacksHashKey ? "missing-hash-key" : "restricted-value"
@@ -95,7 +95,7 @@ struct CheckCommand: AsyncParsableCommand {
             loadsPartitions: true,
             limit: .seconds(timeout)
         )
-        return await check.parts(of: try wiring.trackers())
+        return await check.parts(of: wiring.trackers())
     }
 
     /// Whether the destinations that answer know whose events were erased.

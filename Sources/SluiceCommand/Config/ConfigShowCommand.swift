@@ -29,7 +29,7 @@ struct ConfigShowCommand: ParsableCommand {
         )
         let settings = Settings(reading: reader, keepsJournal: true)
         try reader.finish()
-        let shown = reader.shownSettings(hasJournal: settings.journal != nil)
+        let shown = settings.shown()
         if json {
             try Terminal.print(try JSONText.of(["settings": shown]))
         } else {

@@ -8,7 +8,7 @@ import Operations
 /// A running `serve`, asked through its socket or its private port.
 struct RunningProcess {
     /// How it is reached.
-    enum Door {
+    enum EntryPoint {
         /// The path of its socket.
         case socket(String)
         /// The address of its private port, `host:port`, and the token, if it needs one.
@@ -18,10 +18,10 @@ struct RunningProcess {
     private static let timeout = TimeAmount.seconds(10)
     private static let maximumAnswerBytes = 16 << 20
 
-    private let door: Door
+    private let entryPoint: EntryPoint
 
-    init(_ door: Door) {
-        self.door = door
+    init(_ entryPoint: EntryPoint) {
+        self.entryPoint = entryPoint
     }
 
     /// What it does now.
@@ -35,7 +35,7 @@ struct RunningProcess {
     var isRunning: Bool {
         get async {
             // The client would try again to connect to a socket that is not there.
-            if case .socket(let path) = door, !FileManager.default.fileExists(atPath: path) { return false }
+            if case .socket(let path) = entryPoint, !FileManager.default.fileExists(atPath: path) { return false }
             guard let request = try? request(.GET, "/livez") else { return false }
             return (try? await HTTPClient.shared.execute(request, timeout: .seconds(2))) != nil
         }
@@ -119,7 +119,9 @@ struct RunningProcess {
         var request = HTTPClientRequest(url: try url(path))
         request.method = method
         request.headers.add(name: "Sluice-User", value: NSUserName())
-        if case .port(_, let token?) = door { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        if case .port(_, let token?) = entryPoint {
+            request.headers.add(name: "Authorization", value: "Bearer \(token)")
+        }
         return request
     }
 
@@ -136,7 +138,7 @@ struct RunningProcess {
     }
 
     private func url(_ path: String) throws -> String {
-        switch door {
+        switch entryPoint {
         case .port(let address, _): return "http://\(address)\(path)"
         case .socket(let socket):
             guard let url = URL(httpURLWithSocketPath: socket, uri: path) else {
@@ -147,7 +149,7 @@ struct RunningProcess {
     }
 
     private var place: TerminalText {
-        switch door {
+        switch entryPoint {
         case .socket(let path): "'\(path)'"
         case .port(let address, _): "\(address)"
         }

@@ -54,7 +54,7 @@ struct CoverageCommand: AsyncParsableCommand {
         let report = CoverageReport(
             wiring.catalog,
             sent: sent,
-            configured: try wiring.trackers().map(\.name),
+            configured: settings.trackers.map(\.name),
             files
         )
         if json {

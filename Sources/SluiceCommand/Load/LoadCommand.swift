@@ -90,7 +90,10 @@ struct LoadCommand: AsyncParsableCommand {
         let wiring = try Wiring(settings)
         if let problem = wiring.problem(with: wiring.catalog) { throw Terminal.failure("\(problem)") }
         let trackers = try options.trackers(wiring)
-        for case let tracker as any PartitionTracker in trackers {
+        for tracker in trackers {
+            configuration.deliveryByTracker[tracker.name.lowercased()] = settings.pipeline.delivery(of: tracker.name)
+        }
+        for case let tracker as any TimedTracker in trackers {
             configuration.limits.stuckAfter = max(configuration.limits.stuckAfter, tracker.longestLoad)
         }
         // With --to, the others were left out on purpose.

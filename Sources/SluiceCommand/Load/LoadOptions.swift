@@ -60,8 +60,10 @@ struct LoadOptions: ParsableArguments, SettingOptions {
     ///
     /// - Throws: `ValidationError` if one of them writes to the topic that is read.
     func trackers(_ wiring: Wiring) throws -> [any Tracker] {
-        if let load = wiring.settings.load { try checkTopic(load, of: try wiring.trackers(), wiring.catalog) }
-        let trackers = try wiring.trackers(only: to).filter { wiring.catalog.mask(ofTracker: $0.name) != 0 }
+        let configured = wiring.trackers()
+        if let load = wiring.settings.load { try checkTopic(load, of: configured, wiring.catalog) }
+        let trackers = try wiring.select(to, from: configured)
+            .filter { wiring.catalog.mask(ofTracker: $0.name) != 0 }
         guard !trackers.isEmpty else {
             throw Terminal.failure("No configured tracker gets events of the plan, so there is nothing to load.")
         }

@@ -131,7 +131,7 @@ struct ReplayCommand: AsyncParsableCommand {
         let filter = try filter(against: wiring.catalog)
         let records = try refused.records(in: settings.trackers, logger: wiring.logger)
         let to = records.map { [$0.trackerName] } ?? to
-        let selected = try wiring.trackers(only: to)
+        let selected = try wiring.select(to, from: wiring.trackers())
         let trackers = dryRun ? [] : selected.map { records?.noting($0) ?? $0 }
         // A dry run keeps nothing on purpose, and refused records stay where they are, so it must not be logged that this quarantine
         // discards events.
@@ -149,7 +149,7 @@ struct ReplayCommand: AsyncParsableCommand {
             rejectedEvents: quarantine,
             quarantine: records ?? FolderQuarantine(path: settings.process.quarantineFolder),
             trackers: selected.map(\.name),
-            configuredTrackers: try wiring.trackers().map(\.name)
+            configuredTrackers: settings.trackers.map(\.name)
         )
         replay.filter = filter
         replay.quarantineFilter = try quarantineFilter()

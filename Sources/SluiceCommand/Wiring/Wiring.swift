@@ -52,17 +52,21 @@ struct Wiring {
 
     // MARK: Trackers
 
-    /// Creates the configured trackers, or those in `names`, compared without regard to case.
-    ///
-    /// - Throws: `ValidationError` if a named tracker is not configured.
-    func trackers(only names: [String] = []) throws -> [any Tracker] {
+    /// Creates the configured trackers.
+    func trackers() -> [any Tracker] {
         // If a tracker that cannot start ends the command, a table or topic that cannot be used ends it as well.
         let context = TrackerContext(
             logger: logger,
             requiresEveryDestination: settings.pipeline.maximumStartAttempts != nil,
             recordsTraceparent: settings.http.recordsTraceparent
         )
-        let trackers = settings.trackers.map { $0.tracker(in: context) }
+        return settings.trackers.map { $0.tracker(in: context) }
+    }
+
+    /// Selects the trackers in `names`, compared without regard to case; all of them if it is empty.
+    ///
+    /// - Throws: `ValidationError` if a named tracker is not configured.
+    func select(_ names: [String], from trackers: [any Tracker]) throws -> [any Tracker] {
         guard !names.isEmpty else { return trackers }
         let wanted = Set(names.map { $0.lowercased() })
         let configured = Set(trackers.map { $0.name.lowercased() })

@@ -144,8 +144,11 @@ package struct DecimalPlaces {
 
         /// Whether what follows does not belong to the value before it.
         private var isAtEndOfValue: Bool {
-            position == line.count
-                || [UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]")].contains(line[position])
+            guard position < line.count else { return true }
+            return switch line[position] {
+            case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"): true
+            default: false
+            }
         }
     }
 }

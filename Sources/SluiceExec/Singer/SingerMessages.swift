@@ -7,11 +7,8 @@ package import TrackerKit
 ///
 /// They are written in pieces, because a delivery may be large.
 package struct SingerMessages {
-    /// A definition in the plan that a batch was checked against; a delivery may have batches of two plans.
-    private struct StreamID: Hashable {
-        let catalog: ObjectIdentifier
-        let definition: UInt32
-    }
+    /// The stream of a definition, and whether it is announced as it is.
+    private typealias Stream = (stream: SingerStream, isAnnounced: Bool)
 
     /// About the room in the pipe.
     private static let pieceBytes = 1 << 20
@@ -26,9 +23,12 @@ package struct SingerMessages {
     private var events: Delivery.Iterator
     private var position = 0
     private var hasEnded = false
-    private var streams: [StreamID: SingerStream] = [:]
+    /// The plan of the last event; a delivery may have batches of two plans.
+    private var catalog: EventCatalog?
+    /// The streams of that plan, by the index of their definition; `nil` before the first event of each.
+    private var streams: [Stream?] = []
     /// The last announcement of each stream, by its name.
-    private var announced: [String: (id: StreamID, message: [UInt8])] = [:]
+    private var announced: [String: [UInt8]] = [:]
     /// The events that were left out of the pieces so far.
     package private(set) var refusals: [DeliveryOutcome.Refusal] = []
 
@@ -55,14 +55,10 @@ package struct SingerMessages {
     }
 
     private mutating func append(_ event: TrackedEvent, to piece: inout [UInt8]) {
-        let definition = event.batch.entries[event.index].definitionIndex
-        let id = StreamID(catalog: ObjectIdentifier(event.batch.catalog), definition: definition)
-        let stream = streams[id] ?? SingerStream(event.definition, decimals: decimals)
-        streams[id] = stream
+        let definition = Int(event.batch.entries[event.index].definitionIndex)
+        let (stream, isAnnounced) = stream(of: event, definition)
         let line = event.batch.line(at: event.index)
         let start = piece.count
-        let known = announced[stream.name]
-        let isAnnounced = known.map { $0.id == id || $0.message == stream.announcement } ?? false
         if !isAnnounced { piece.append(contentsOf: stream.announcement) }
         piece.append(contentsOf: stream.recordHead)
         if let decimals = stream.decimals {
@@ -74,7 +70,10 @@ package struct SingerMessages {
         } else {
             piece.append(contentsOf: line)
         }
-        announced[stream.name] = (id, stream.announcement)
+        if !isAnnounced {
+            announced[stream.name] = stream.announcement
+            streams[definition]?.isAnnounced = true
+        }
         // The time of arrival, so that a repetition is the same.
         if let envelope = CanonicalLine(line) {
             piece.append(contentsOf: #","time_extracted":""#.utf8)
@@ -82,5 +81,18 @@ package struct SingerMessages {
             piece.append(UInt8(ascii: "\""))
         }
         piece.append(contentsOf: "}\n".utf8)
+    }
+
+    /// The stream of an event, whose definition has this index.
+    private mutating func stream(of event: TrackedEvent, _ definition: Int) -> Stream {
+        if catalog !== event.batch.catalog {
+            catalog = event.batch.catalog
+            streams = Array(repeating: nil, count: event.batch.catalog.definitions.count)
+        }
+        if let known = streams[definition] { return known }
+        let stream = SingerStream(event.definition, decimals: decimals)
+        let known = (stream, announced[stream.name] == stream.announcement)
+        streams[definition] = known
+        return known
     }
 }

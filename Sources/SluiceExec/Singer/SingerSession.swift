@@ -50,7 +50,8 @@ actor SingerSession: ProgramSession {
     /// Runs the program with the events.
     func deliver(_ delivery: Delivery, _ interrupt: Interrupt) -> DeliveryOutcome {
         do throws(Failure) {
-            return .refused(try runProgram(with: delivery, interrupt))
+            let messageOnFailure: Logger.Message = "The program has failed, and is run again for its delivery."
+            return .refused(try runProgram(with: delivery, messageOnFailure, interrupt))
         } catch {
             return .retry(error.error)
         }
@@ -59,7 +60,7 @@ actor SingerSession: ProgramSession {
     /// Runs the program with a state only, so that it makes no tables yet.
     func check(_ events: [String], _ interrupt: Interrupt) throws(TrackerError) {
         do throws(Failure) {
-            _ = try runProgram(with: Delivery([]), interrupt)
+            _ = try runProgram(with: Delivery([]), "The program has failed during the check.", interrupt)
         } catch {
             throw TrackerError(
                 code: error.error.code,
@@ -80,6 +81,7 @@ actor SingerSession: ProgramSession {
     /// Returns the events that were not sent, because they can never be.
     private func runProgram(
         with delivery: Delivery,
+        _ messageOnFailure: Logger.Message,
         _ interrupt: Interrupt
     ) throws(Failure) -> [DeliveryOutcome.Refusal] {
         number += 1
@@ -98,7 +100,7 @@ actor SingerSession: ProgramSession {
             guard case .exited(0) = end else { throw ExecErrors.endedBadly(end.words) }
             guard state.isStated(by: output.bytes) else { throw ExecErrors.notConfirmed }
         } catch {
-            throw Failure(error: error, end: endProgram(program, because: error, interrupt))
+            throw Failure(error: error, end: endProgram(program, messageOnFailure, because: error, interrupt))
         }
         ends.noteSuccess(now: clock.now())
         return messages.refusals
@@ -113,14 +115,19 @@ actor SingerSession: ProgramSession {
     }
 
     /// Ends a program that failed, if it runs; returns sentences about its end.
-    private func endProgram(_ program: ChildProcess, because error: TrackerError, _ interrupt: Interrupt) -> [String] {
+    private func endProgram(
+        _ program: ChildProcess,
+        _ message: Logger.Message,
+        because error: TrackerError,
+        _ interrupt: Interrupt
+    ) -> [String] {
         if error.code == .cancelled {
             program.requestEnd()
             ending = program
             return []
         }
         return ends.report(
-            "The program has failed, and is run again for its delivery.",
+            message,
             of: program,
             program.end(within: configuration.grace, interrupt),
             because: error,

@@ -201,6 +201,12 @@ extension Descriptor {
         return try FileIdentity(fstat(number, &status), status)
     }
 
+    func byteCount() throws(SystemFailure) -> Int {
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw SystemFailure(errno) }
+        return Int(status.st_size)
+    }
+
     /// Reads up to a buffer's size at an offset; 0 bytes at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemFailure) -> Int {
         while true {

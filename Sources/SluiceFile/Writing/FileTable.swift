@@ -3,7 +3,7 @@
 /// It decides which files are complete, and which are closed to save descriptors.
 struct FileTable {
     /// How many files are open at a time; the others are opened for each delivery that has events for them.
-    private static let maximumOpenFiles = 128
+    static let maximumOpenFiles = 128
     /// How many files are written to; of more, the one that was not used for the longest time is complete.
     private static let maximumFiles = 10_000
 

@@ -11,6 +11,8 @@ struct Recovery {
     /// The number of bytes up to the end of the last whole member of gzip, or of the last whole line.
     private(set) var size = 0
     let isCompressed: Bool
+    /// Whether what follows is not the beginning of a member of gzip: a power failure leaves such bytes, and so does a failing disk.
+    private(set) var isDamaged = false
     /// The beginning of the first line.
     private var firstLine: [UInt8] = []
 
@@ -59,8 +61,9 @@ struct Recovery {
                 } while !rest.isEmpty || written == output.count
             } catch {
                 // Damage is where the crash interrupted the writing.
-                guard error.code != .corrupt else { return false }
-                throw error
+                guard error.code == .corrupt else { throw error }
+                isDamaged = true
+                return false
             }
             return true
         }

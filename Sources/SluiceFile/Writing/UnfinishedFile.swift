@@ -98,14 +98,19 @@ final class UnfinishedFile {
         descriptor = nil
     }
 
-    /// Appends bytes and syncs them, without settling them; the file must be usable.
+    /// Appends bytes without syncing or settling them; the file must be usable, and stay open until it is synced.
     func append(_ bytes: [UInt8]) throws(SystemFailure) {
         guard let descriptor else { preconditionFailure("the file is used without being opened") }
         if tail == nil { try descriptor.truncate(to: size) }
         tail = nil
         try descriptor.write(bytes, at: size)
-        try descriptor.sync()
         tail = bytes.count
+    }
+
+    /// Syncs what was appended.
+    func sync() throws(SystemFailure) {
+        guard let descriptor else { preconditionFailure("the file is closed before it is synced") }
+        try descriptor.sync()
     }
 
     /// The events that were appended are delivered.

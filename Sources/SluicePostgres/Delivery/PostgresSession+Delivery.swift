@@ -47,7 +47,7 @@ extension PostgresSession {
     ) throws(PostgresFailure) -> LoadReport {
         var failure: PostgresFailure?
         // The partition may have been made since the tables were read.
-        if rows.lackPartitions(known) { try readPartitions(interrupt) }
+        if known.shouldReadPartitions || rows.lackPartitions(known) { try readPartitions(interrupt) }
         _ = rows.leaveOut(known)
         // Nothing is sent to such a table; the inspection of the other way shows whether it has been repaired.
         let isMistyped = rows.groups.contains { known.isMistyped($0.target.table) }

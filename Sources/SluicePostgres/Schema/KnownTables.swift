@@ -1,3 +1,6 @@
+import EventModel
+import MetricDefinitions
+import Metrics
 import Synchronization
 
 /// The tables of the schema, as one of the tracker's sessions last read them.
@@ -12,7 +15,17 @@ final class KnownTables: Sendable {
         var coverage: PartitionCoverage?
     }
 
+    /// How often the partitions are read while events are delivered, so that the metric follows the time.
+    private static let partitionsInterval = Duration.seconds(3600)
+
     private let tables = Mutex<[String: Known]>([:])
+    private let partitionsReadAt = Mutex<ContinuousClock.Instant?>(nil)
+    private let partitionsAhead: Gauge
+
+    /// Knows nothing yet.
+    init(ofTracker name: String, _ factory: any MetricsFactory = MetricsSystem.factory) {
+        partitionsAhead = PostgresMetricDefinitions.partitionsAhead.gauge(name, in: factory)
+    }
 
     /// Replaces what is known.
     func note(_ present: PresentSchema) {
@@ -21,6 +34,7 @@ final class KnownTables: Sendable {
             return Known(key: table.eventKey, types: types, coverage: table.coverage)
         }
         tables.withLock { $0 = known }
+        notePartitionsAhead()
     }
 
     /// Replaces what is known of the tables' partitions.
@@ -28,6 +42,19 @@ final class KnownTables: Sendable {
         tables.withLock { tables in
             for name in tables.keys { tables[name]?.coverage = coverages[name] }
         }
+        notePartitionsAhead()
+    }
+
+    /// Whether a table is partitioned by time, and its partitions were read a while ago.
+    var shouldReadPartitions: Bool {
+        guard let last = partitionsReadAt.withLock({ $0 }), .now - last >= Self.partitionsInterval else { return false }
+        return tables.withLock { $0.values.contains { $0.coverage != nil } }
+    }
+
+    private func notePartitionsAhead() {
+        partitionsReadAt.withLock { $0 = .now }
+        let coverages = tables.withLock { $0.values.compactMap(\.coverage) }
+        if let seconds = coverages.compactMap({ $0.secondsAhead(of: .now()) }).min() { partitionsAhead.record(seconds) }
     }
 
     /// For which times a table has partitions; `nil` if that is unknown, or if the table is not partitioned by time.

@@ -36,10 +36,10 @@ package struct PartitionCoverage: Sendable, Hashable {
         return false
     }
 
-    /// How many days from a time on have partitions without a gap; `nil` without a limit.
-    package func daysAhead(of time: Timestamp) -> Int? {
+    /// How many seconds from a time on have partitions without a gap; `nil` without a limit.
+    package func secondsAhead(of time: Timestamp) -> Int? {
         guard let span = spans.first(where: { $0.contains(time.microseconds) }) else { return 0 }
-        return span.upperBound == .max ? nil : Int((span.upperBound - time.microseconds) / 86_400_000_000)
+        return span.upperBound == .max ? nil : Int((span.upperBound - time.microseconds) / 1_000_000)
     }
 }
 

@@ -50,6 +50,8 @@ struct NotingTracker: Tracker {
 
     var name: String { tracker.name }
 
+    var deliveryLimits: DeliveryLimits? { tracker.deliveryLimits }
+
     func checkSettings(for catalog: EventCatalog) throws(TrackerError) {
         try tracker.checkSettings(for: catalog)
     }

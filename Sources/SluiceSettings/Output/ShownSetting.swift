@@ -17,10 +17,9 @@ package struct ShownSetting: Encodable {
 extension SettingsReader {
     /// All settings, then those of the trackers in the section `trackers`.
     ///
-    /// Of the trackers that each type has by itself, only limits of their own are listed.
-    package func shownSettings(hasJournal: Bool) -> [ShownSetting] {
+    /// Of the trackers that each type has by itself, only limits of their own are listed. `trackers` are all that are configured.
+    package func shownSettings(of trackers: [ConfiguredTracker], hasJournal: Bool) -> [ShownSetting] {
         let named = namedTrackers.filter { SettingCatalog.trackerType(named: $0.name) == nil }
-        let trackers = trackers()
         let limits = SettingCatalog.trackerTypeNames.flatMap { tracker in
             SettingCatalog.keys.filter { $0.scope == .processAndTracker }.map { SettingName($0, ofTracker: tracker) }
         }

@@ -9,34 +9,62 @@ import TrackerKit
 
 /// The client of one receiver: its connections, their certificates, and the time that a request may take.
 final class ReceiverClient: Sendable {
+    /// The connections that were made with the same certificates; they are closed once no request uses them.
+    private final class Connections: Sendable {
+        let files: CertificateFiles
+        let client: HTTPClient
+        private let configuration: HTTPClient.Configuration
+
+        init(_ files: CertificateFiles, _ configuration: HTTPClient.Configuration) {
+            self.files = files
+            self.configuration = configuration
+            client = HTTPClient(configuration: configuration)
+        }
+
+        deinit {
+            // On its own, because nobody waits for the end of connections that are idle.
+            Task { [client] in try? await client.shutdown() }
+        }
+
+        /// New connections with the same certificates.
+        func replacement() -> Connections { Connections(files, configuration) }
+    }
+
     private let receiver: HTTPReceiver
     private let clock: RelativeClock
-    /// The client; `nil` before the start and after the end.
-    private let client = Mutex<HTTPClient?>(nil)
+    /// The connections for new requests; `nil` before the start and after the end.
+    private let connections = Mutex<Connections?>(nil)
 
     init(_ receiver: HTTPReceiver, clock: RelativeClock) {
         self.receiver = receiver
         self.clock = clock
     }
 
-    /// Reads the certificates and makes a client, unless there is one.
+    /// Reads the certificates and makes a client, unless there is one with these certificates.
     ///
     /// - Throws: `notPrepared` if a file is missing or unusable.
     func start() async throws(TrackerError) {
-        guard client.withLock({ $0 == nil }) else { return }
-        let tls = try await Self.blocking { [receiver] () throws(TrackerError) in try Self.tls(of: receiver) }
-        client.withLock { client in
-            if client == nil { client = HTTPClient(configuration: configuration(tls)) }
+        let current = connections.withLock { $0 }
+        if current != nil, !receiver.hasCertificates { return }
+        let (files, tls) = try await Self.blocking { [receiver] () throws(TrackerError) in
+            let files = try CertificateFiles(receiver)
+            return (files, files == current?.files ? nil : try files.tls(of: receiver))
         }
+        guard let tls else { return }
+        let next = Connections(files, configuration(tls))
+        connections.withLock { $0 = next }
+    }
+
+    /// Reads the certificates again, so that further requests use replaced ones; does nothing before the start and after the end.
+    ///
+    /// - Throws: `notPrepared` if a file is missing or unusable.
+    func renew() async throws(TrackerError) {
+        if receiver.hasCertificates, connections.withLock({ $0 != nil }) { try await start() }
     }
 
     /// Closes the connections; waits for at most a second.
     func stop() async {
-        let client = client.withLock { client in
-            defer { client = nil }
-            return client
-        }
-        guard let client else { return }
+        guard let client = connections.withLock({ $0.take() })?.client else { return }
         let (ends, continuation) = AsyncStream<Void>.makeStream()
         // On its own, because the library waits for connections that are being opened, which can take as long as their time limit.
         Task {
@@ -60,7 +88,10 @@ final class ReceiverClient: Sendable {
         _ request: HTTPClientRequest,
         until sufficientBytes: Int?
     ) async throws(TrackerError) -> ReceiverAnswer {
-        guard let client = client.withLock({ $0 }) else { throw .cancelled }
+        guard let connections = connections.withLock({ $0 }) else { throw .cancelled }
+        // Replaced ones are closed when the last request that uses them has ended.
+        defer { withExtendedLifetime(connections) {} }
+        let client = connections.client
         do {
             let head = try await within(receiver.requestTimeout) {
                 try await client.execute(request, deadline: .distantFuture)
@@ -86,7 +117,19 @@ final class ReceiverClient: Sendable {
                 body: body.withLock { $0 }
             )
         } catch {
-            throw Task.isCancelled ? .cancelled : WebhookErrors.noAnswer(error)
+            let reason = Task.isCancelled ? .cancelled : WebhookErrors.noAnswer(error)
+            if reason.code == .timeout { replace(connections) }
+            throw reason
+        }
+    }
+
+    /// Lets further requests use new connections.
+    ///
+    /// With HTTP/2, a request that has had no answer ends only its stream, and the next requests would use the same connection, even if the
+    /// receiver's machine has vanished.
+    private func replace(_ silent: Connections) {
+        connections.withLock { current in
+            if current === silent { current = silent.replacement() }
         }
     }
 
@@ -121,44 +164,6 @@ final class ReceiverClient: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, receiver.concurrency)
         return configuration
-    }
-
-    private static func tls(of receiver: HTTPReceiver) throws(TrackerError) -> TLSConfiguration {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        // How long a vanished receiver is waited for when a connection is closed.
-        tls.shutdownTimeout = .seconds(1)
-        if let file = receiver.caFile {
-            tls.trustRoots = .certificates(try certificates(in: file))
-        }
-        if let file = receiver.certificateFile {
-            tls.certificateChain = try certificates(in: file).map { .certificate($0) }
-        }
-        if let file = receiver.keyFile {
-            do {
-                tls.privateKey = .privateKey(try NIOSSLPrivateKey(file: file, format: .pem))
-            } catch {
-                throw WebhookErrors.notPrepared(
-                    "The file '\(file)' does not contain a private key in PEM, or cannot be read."
-                )
-            }
-        }
-        do {
-            // A key that is not the certificate's is found here, and not at each connection.
-            _ = try NIOSSLContext(configuration: tls)
-        } catch {
-            throw WebhookErrors.notPrepared(
-                receiver.certificateFile == nil
-                    ? "The system has no certificates of authorities; set caFile."
-                    : "The certificate and the key of the client do not belong together."
-            )
-        }
-        return tls
-    }
-
-    private static func certificates(in file: String) throws(TrackerError) -> [NIOSSLCertificate] {
-        if let certificates = try? NIOSSLCertificate.fromPEMFile(file), !certificates.isEmpty { return certificates }
-        throw WebhookErrors.notPrepared("The file '\(file)' does not contain certificates in PEM, or cannot be read.")
     }
 
     /// Runs a function that reads files on a thread for that.

@@ -86,6 +86,7 @@ final class RequestSender: Sendable {
         do throws(TrackerError) {
             try await waitForPause()
             fields = try await self.fields()
+            try await client.renew()
         } catch {
             return .retry(error)
         }

@@ -12,14 +12,11 @@
 /// - **Refused records.** They are kept until somebody has them removed or until the tracker's configuration lets them expire, and can
 ///   be read without delivering anything.
 /// - **In doubt.** If the tracker does not know whether a transaction was committed, the outcome says so, and a renewal finds out.
-package protocol PartitionTracker: Tracker {
+package protocol PartitionTracker: TimedTracker {
     /// The lane of the partition with this number, which never changes.
     ///
     /// The tracker runs operations in one lane one after another, and those in different lanes at the same time.
     func lane(ofPartition number: Int32) -> Int
-
-    /// How long one load may take before a loader that waits for it is stuck.
-    var longestLoad: Duration { get }
 
     /// Takes a partition over from its present owner.
     ///

@@ -14,7 +14,7 @@ struct SecretRotationTests {
         "http.keys": "each change", "http.tls.privateKey": "each change",
         "privacy.hashKeyFile": "the start", "webhook.bearerTokenFile": "each delivery",
         "webhook.basicAuthFile": "each delivery", "webhook.signingKeyFile": "each delivery",
-        "webhook.keyFile": "the start", "sluice.writeKeyFile": "each delivery", "socket.keyFile": "each connection",
+        "webhook.keyFile": "each delivery", "sluice.writeKeyFile": "each delivery", "socket.keyFile": "each connection",
     ]
 
     @Test("the page for operators says of every secret file when it is read")

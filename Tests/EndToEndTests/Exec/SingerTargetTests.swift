@@ -22,20 +22,27 @@ struct SingerTargetTests {
         }.joined(separator: "\n")
     }
 
-    @Test(
-        "target-postgres has the same events as the PostgreSQL tracker, also if sluice is killed",
-        .promise("killed-process")
-    )
-    func postgres() async throws {
-        let server = try await PrivatePostgres.shared()
-        let (own, other) = (try await server.makeDatabase(), try await server.makeDatabase())
-        let folder = try TestFolder()
+    /// Writes the settings with the PostgreSQL tracker and the target, each with a database, and what runs the target.
+    private static func writeFiles(to folder: TestFolder, own: TestDatabase, other: TestDatabase) throws {
         try folder.write(Self.plan("postgres", "lake"), to: "events/shop.plist")
         let url = other.url.replacing("postgres://", with: "postgresql+psycopg://")
         try folder.write(
             #"{"sqlalchemy_url":"\#(url)","default_target_schema":"public","flattening_enabled":true,"flattening_max_depth":1}"#,
             to: "target.json"
         )
+        // In these modes, a run is in progress until it is killed: it has stored nothing, or everything without saying so.
+        try folder.write(
+            """
+            echo $$ >>processes
+            case "$(cat mode)" in
+            before) echo started >>announced; exec tail -f /dev/null ;;
+            after) "$1" --config target.json >state; echo stored >>announced; exec tail -f /dev/null ;;
+            esac
+            exec "$1" --config target.json
+            """,
+            to: "target.sh"
+        )
+        try folder.write("run", to: "mode")
         try folder.write(
             """
             postgres: { url: "\(own.url)" }
@@ -43,11 +50,22 @@ struct SingerTargetTests {
               lake:
                 type: exec
                 protocol: singer
-                command: [\(try SingerTarget.path("target-postgres")), --config, target.json]
+                command: [/bin/sh, target.sh, \(try SingerTarget.path("target-postgres"))]
                 delivery: { lingerMilliseconds: 200 }
             """,
             to: "sluice.yaml"
         )
+    }
+
+    @Test(
+        "target-postgres has the same events as the PostgreSQL tracker, also if sluice is killed during a run, and no process is left",
+        .promise("killed-process")
+    )
+    func postgres() async throws {
+        let server = try await PrivatePostgres.shared()
+        let (own, other) = (try await server.makeDatabase(), try await server.makeDatabase())
+        let folder = try TestFolder()
+        try Self.writeFiles(to: folder, own: own, other: other)
         let config = ["--config", "sluice.yaml"]
         let migration = try await Sluice.run(["migrate"] + config, in: folder)
         #expect(migration.ending == .exit(0), "\(migration.errors)")
@@ -55,7 +73,8 @@ struct SingerTargetTests {
         #expect(check.output.contains { $0.hasPrefix("lake: ok") }, "\(check.output)")
         #expect(try await other.run("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == ["0"])
 
-        for round in 0..<3 {
+        for (round, mode) in ["before", "after", "run"].enumerated() {
+            try folder.write(mode, to: "mode")
             let server = try await ServingSluice.start(config + ["--no-admin"], in: folder, plan: "events")
             let body = Self.events(round * 100..<round * 100 + 100)
             #expect(try await server.post(body, type: "application/x-ndjson").status == 200)
@@ -64,10 +83,17 @@ struct SingerTargetTests {
                 while (try? await other.run("SELECT count(*) FROM item_sold")) != ["300"] {
                     try Task.checkCancellation()
                 }
+            } else {
+                while folder.lines(of: "announced").count <= round { try Task.checkCancellation() }
             }
             server.process.send(round == 2 ? SIGTERM : SIGKILL)
             #expect(try await server.process.waitForEnd() == (round == 2 ? .exit(0) : .signal(SIGKILL)))
         }
+        #expect(folder.lines(of: "announced") == ["started", "stored"])
+        let processes = folder.lines(of: "processes").compactMap { pid_t($0) }
+        #expect(processes.count >= 4)
+        // A killed process may take a moment to end; one that was left behind never would.
+        for process in processes { while isRunning(process) { await Task.yield() } }
         let facts =
             "count(*), sum(%quantity), trim_scale(sum(%price)), md5(string_agg(id::text, ' ' ORDER BY id::text))"
         let expected = try await own.run("SELECT \(facts.replacing("%", with: "")) FROM analytics.item_sold")

@@ -8,6 +8,7 @@ It prints its port, and ends when its standard input does. Each request that it 
     status STATUS [FIELD]  does not take it; FIELD is a field of the answer's header, such as `Retry-After: 5`
     refuse STATUS TEXT     answers so if the body contains the text, and takes other requests
     limit BYTES            answers 413 if the body is longer, and takes other requests
+    together COUNT         takes no request before so many have come; 200
     once STATUS            takes the request, answers with the status, and goes back to `ok`
     hang, close            takes no request: does not answer, or closes the connection
     drip, stall            takes no request: answers 200 with a body without an end, or with one that does not come
@@ -22,6 +23,8 @@ import threading
 
 folder = sys.argv[1]
 lock = threading.Lock()
+together = threading.Condition()
+waiting = 0
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -53,6 +56,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(text.encode())
 
+    def wait_for_others(self, count):
+        global waiting
+        with together:
+            waiting += 1
+            together.notify_all()
+            together.wait_for(lambda: waiting >= count)
+
     def do_HEAD(self):
         self.answer(405)
 
@@ -71,6 +81,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             # Until the client ends the connection.
             self.connection.recv(1)
             self.close_connection = True
+        elif name == "together":
+            self.wait_for_others(int(first))
+            self.take(body)
+            self.answer(200)
         elif name == "close":
             self.close_connection = True
         elif name == "stall":

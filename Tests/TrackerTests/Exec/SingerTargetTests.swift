@@ -167,7 +167,8 @@ struct SingerTargetTests {
         #expect(
             input.hasPrefix(#"{"type":"STATE","value":{"tracker":"exec","run":""#) && input.count { $0 == "\n" } == 1
         )
-        let failing = Self.tracker(folder, "echo 'no such account' >&2; exit 4")
+        let log = RecordingLog()
+        let failing = Self.tracker(folder, "echo 'no such account' >&2; exit 4", logger: log)
         #expect(
             await failing.problems(in: outline).map(\.message) == [
                 Self.ended("exit status 4")
@@ -175,6 +176,7 @@ struct SingerTargetTests {
             ]
         )
         await failing.stop()
+        #expect(log.all.contains { $0.hasPrefix("The program has failed during the check.") })
     }
 
     @Test("that cannot be started is reported when the tracker starts")

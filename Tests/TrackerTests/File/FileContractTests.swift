@@ -4,6 +4,7 @@ import Gzip
 import Logging
 import SluiceFile
 import SluiceTesting
+import TestCases
 import Testing
 
 @Suite("The tracker contract and files", .timeLimit(.minutes(5)))
@@ -75,26 +76,10 @@ private final class FolderOfFiles: Sendable {
     }
 
     private static func ids(_ bytes: [UInt8]) throws -> [EventID] {
-        let text = String(decoding: bytes.first == 0x1F ? try inflate(bytes) : bytes, as: UTF8.self)
+        let text = String(decoding: bytes.first == 0x1F ? try GzipInflater.inflated(bytes) : bytes, as: UTF8.self)
         return try text.split(separator: "\n").map { line in
             // After `{"id":"`.
             try #require(EventID(String(line.dropFirst(7).prefix(36))))
         }
-    }
-
-    private static func inflate(_ bytes: [UInt8]) throws -> [UInt8] {
-        var inflater = try GzipInflater()
-        var output: [UInt8] = []
-        try bytes.withUnsafeBytes { bytes in
-            var input = bytes
-            var piece = [UInt8](repeating: 0, count: 1 << 16)
-            var written = 0
-            repeat {
-                written = try piece.withUnsafeMutableBytes { try inflater.inflate(&input, into: $0) }
-                output += piece[..<written]
-            } while !input.isEmpty || written == piece.count
-        }
-        try inflater.finish()
-        return output
     }
 }

@@ -243,6 +243,7 @@ struct PostgresMigrationTests {
                 "00546214725081a1481c32c1c8a0691a5925fe0ffe8cefff6cfc10c2c19142f4",
                 "a322c9100599649d8073d308f9d252c911849ed1daa226a2cf0c59bd84f37f8d",
                 "3f9059c5833ec1ec21857e8773d2ba147babec9240b33286f29682cfbc5525e1",
+                "b338645abe7cf73f8e101763c049ae11e3081851462b61266220417ce99784a5",
             ]
         )
         let database = try await PrivatePostgres.shared().makeDatabase()

@@ -2,8 +2,10 @@ import EventModel
 import EventValidation
 import Foundation
 import ServerTestSupport
+import SluiceHTTP
 import SluiceTesting
 import SluiceWebhook
+import TestPromises
 import TestSupport
 import Testing
 import TrackerKit
@@ -171,9 +173,11 @@ struct WebhookTrackerTests {
         #expect(second.allSatisfy { $0.body.utf8.count <= bytes / 10 })
     }
 
-    @Test("with more than one request at a time, the events of each user are in order, and none is missing")
+    @Test("four requests are in progress at a time, the events of each user are in order, and none is missing")
     func concurrency() async throws {
         let receiver = try await WebhookReceiver()
+        // With fewer, none would be answered.
+        try receiver.setMode("together 4")
         let tracker = Self.tracker(of: receiver) {
             $0.receiver.concurrency = 4
             $0.format = .single
@@ -385,6 +389,70 @@ struct WebhookTrackerTests {
             await tracker.stop()
         }
         #expect(try receiver.requests.count == 1)
+    }
+
+    @Test("certificates that are replaced are used for the next delivery", .promise("replaced-secrets"))
+    func replacedCertificates() async throws {
+        let folder = try TestFolder()
+        let server = try await TestCertificate("server", in: folder)
+        let other = try await TestCertificate("other", in: folder)
+        let receiver = try await WebhookReceiver(
+            tls: .init(
+                certificate: server.certificate,
+                privateKey: server.privateKey,
+                clientAuthority: other.certificate
+            )
+        )
+        let files = ["ca", "client.pem", "client.key"].map { folder.path($0) }
+        func use(_ authority: TestCertificate, _ client: TestCertificate) throws {
+            for (path, file) in zip([authority.certificate, client.certificate, client.privateKey], files) {
+                let content = try #require(FileManager.default.contents(atPath: path))
+                try content.write(to: URL(filePath: file))
+            }
+        }
+        try use(server, other)
+        let tracker = Self.tracker(of: receiver) {
+            ($0.receiver.caFile, $0.receiver.certificateFile, $0.receiver.keyFile) = (files[0], files[1], files[2])
+        }
+        try await tracker.start(for: Self.catalog)
+        #expect(await tracker.deliver(Self.delivery(1)).retry == nil)
+        // Its certificate is not trusted any more, and later this side's is the wrong one; the open connection is not used.
+        try use(other, other)
+        #expect(await tracker.deliver(Self.delivery(1, from: 1)).retry?.reason.code == .misconfigured)
+        try use(server, server)
+        #expect(await tracker.deliver(Self.delivery(1, from: 1)).retry?.reason.code == .misconfigured)
+        try FileManager.default.removeItem(atPath: files[0])
+        #expect(await tracker.deliver(Self.delivery(1, from: 1)).retry?.reason.code == .notPrepared)
+        try use(server, other)
+        #expect(await tracker.deliver(Self.delivery(1, from: 1)).retry == nil)
+        await tracker.stop()
+        #expect(Self.numbers(try receiver.requests) == [0, 1])
+    }
+
+    @Test("after a request without an answer, the next one uses another connection")
+    func silentConnection() async throws {
+        let folder = try TestFolder()
+        let certificate = try await TestCertificate("server", in: folder)
+        try await TestServer.run(TestServer.Setup(tls: certificate.paths)) { server in
+            let proxy = try SilentProxy(to: server.address.port)
+            var configuration = WebhookConfiguration(url: "https://127.0.0.1:\(proxy.port)/v1/events")
+            configuration.receiver.caFile = certificate.certificate
+            let clock = ManualClock()
+            let tracker = WebhookTracker(configuration, clock: clock) { .now() }
+            let catalog = EventCatalog.scripted(["Ping": ["webhook"]])
+            try await tracker.start(for: catalog)
+            let batch = EventBatch.scripted(catalog: catalog, events: [ScriptedEvent("Ping", number: 0)])
+            #expect(await tracker.deliver(Delivery([EventSlice(batch)])).retry == nil)
+            proxy.goSilent(afterBytes: 1)
+            async let outcome = tracker.deliver(Delivery([EventSlice(batch)]))
+            await proxy.waitForSilence()
+            await clock.waitForSleeper(for: .seconds(30))
+            clock.advance(by: .seconds(30))
+            #expect(await outcome.retry?.reason.code == .timeout)
+            #expect(await tracker.deliver(Delivery([EventSlice(batch)])).retry == nil)
+            await tracker.stop()
+            #expect(proxy.connectionCount == 2)
+        }
     }
 
     @Test("meets the tracker contract", arguments: ["status 503", "hang", "close"])

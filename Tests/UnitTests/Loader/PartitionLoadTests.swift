@@ -360,6 +360,61 @@ struct PartitionLoadTests {
         #expect(load.receive(record(3)) == .taken(skipped: nil))
     }
 
+    @Test("an incomplete batch waits for more records, from the arrival of the first; a complete one is loaded at once")
+    func linger() throws {
+        var limits = LoadLimits()
+        limits.linger = .seconds(30)
+        limits.batchRecords = 3
+        var load = loading(from: 0, limits: limits)
+        receive([0], into: &load, now: .seconds(1))
+        receive([1], into: &load, now: .seconds(20))
+        #expect(load.demand(now: .seconds(30)) == nil)
+        #expect(load.wakesAt(now: .seconds(30)) == .seconds(31))
+        #expect(load.demand(now: .seconds(31)) == .load)
+        receive([2, 3], into: &load, now: .seconds(21))
+        #expect(load.demand(now: .seconds(21)) == .load)
+        #expect(try #require(nextBatch(of: &load, now: .seconds(21))).end == 3)
+        // The fourth one is not in the batch, and does not wait for its end.
+        receive([4], into: &load, now: .seconds(40))
+        load.loaded(.committed(end: 3), now: .seconds(45))
+        #expect(load.demand(now: .seconds(50)) == nil)
+        #expect(load.wakesAt(now: .seconds(50)) == .seconds(51))
+        #expect(load.demand(now: .seconds(51)) == .load)
+        // No partition may read more.
+        #expect(load.demand(now: .seconds(50), lingers: false) == .load)
+    }
+
+    @Test("a batch that has failed is repeated after its pause, without waiting for more records")
+    func lingerAfterFailure() throws {
+        var limits = LoadLimits()
+        limits.linger = .seconds(3600)
+        limits.confirmAfter = .seconds(10_000)
+        var load = loading(from: 0, limits: limits)
+        receive([0], into: &load, now: .zero)
+        #expect(load.demand(now: .seconds(3599)) == nil)
+        _ = try #require(nextBatch(of: &load, now: .seconds(3600)))
+        receive([1], into: &load, now: .seconds(3601))
+        load.loaded(.failed, now: .seconds(3602))
+        #expect(load.demand(now: .seconds(3700)) == .load)
+        #expect(try #require(nextBatch(of: &load, now: .seconds(3700))).end == 2)
+        load.loaded(.committed(end: 2), now: .seconds(3701))
+        // Nothing is left, so the next record is the first to wait.
+        receive([2], into: &load, now: .seconds(3710))
+        #expect(load.demand(now: .seconds(7309)) == nil)
+        #expect(load.demand(now: .seconds(7310)) == .load)
+    }
+
+    @Test("offsets that belong to no record are stored without waiting for records")
+    func lingerWithoutRecords() {
+        var limits = LoadLimits()
+        limits.linger = .seconds(30)
+        var load = loading(from: 5, limits: limits)
+        _ = load.reachedEnd(at: 7)
+        _ = load.reachedEnd(at: 7)
+        load.startLinger(now: .zero)
+        #expect(load.demand(now: .zero) == .load)
+    }
+
     @Test("a renewal after a failure does not shorten the pause before the next attempt")
     func backoff() throws {
         var load = loading(from: 0)
@@ -385,6 +440,12 @@ struct PartitionLoadTests {
     // MARK: Steps
 
     private func record(_ offset: Int64) -> Record { Record(offset: offset, isPoison: false) }
+
+    /// Takes records that arrive now.
+    private func receive(_ offsets: [Int64], into load: inout Load, now: Duration) {
+        for offset in offsets { #expect(load.receive(record(offset)) == .taken(skipped: nil)) }
+        load.startLinger(now: now)
+    }
 
     private let partition = LoadedPartition(loader: "l", cluster: "c", topic: "t", number: 0)
 

@@ -5,6 +5,7 @@ import Gzip
 import Logging
 import SluiceFile
 import SluiceTesting
+import TestCases
 import TrackerKit
 
 /// A folder for the files of trackers; it is removed with the value.
@@ -71,28 +72,12 @@ final class Archive: Sendable {
     /// The lines of a file, each of which must be whole, as must be its gzip.
     func lines(of name: String) throws -> [String] {
         let bytes = try bytes(of: name)
-        return try Self.lines(bytes.first == 0x1F ? Self.inflate(bytes) : bytes)
+        return try Self.lines(bytes.first == 0x1F ? GzipInflater.inflated(bytes) : bytes)
     }
 
     static func lines(_ bytes: [UInt8]) throws -> [String] {
         guard bytes.last == UInt8(ascii: "\n") else { throw NotWhole() }
         return String(decoding: bytes.dropLast(), as: UTF8.self).components(separatedBy: "\n")
-    }
-
-    static func inflate(_ bytes: [UInt8]) throws -> [UInt8] {
-        var inflater = try GzipInflater()
-        var output: [UInt8] = []
-        try bytes.withUnsafeBytes { bytes in
-            var input = bytes
-            var piece = [UInt8](repeating: 0, count: 1 << 16)
-            var written = 0
-            repeat {
-                written = try piece.withUnsafeMutableBytes { try inflater.inflate(&input, into: $0) }
-                output += piece[..<written]
-            } while !input.isEmpty || written == piece.count
-        }
-        try inflater.finish()
-        return output
     }
 
     /// A file does not end where a line ends.

@@ -79,8 +79,11 @@ struct RecoveryTests {
         var wrong = prefixes[2]
         wrong[wrong.count - 8] ^= 1
         try archive.write(wrong, to: Self.name)
-        try await Self.recover(archive.tracker(path))
+        let log = RecordingLog()
+        try await Self.recover(archive.tracker(path, logger: log.logger))
         #expect(try archive.bytes(of: "archive/all.ndjson.gz") == prefixes[1])
+        let warning = try #require(log.all.first { $0.hasPrefix("A file that a killed process has left is damaged") })
+        #expect(warning.contains("cutOffBytes=\(prefixes[2].count - prefixes[1].count)"))
     }
 
     @Test("get the name of the present path, even if the earlier one was compressed and it is not")

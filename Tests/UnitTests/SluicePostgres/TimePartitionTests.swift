@@ -69,14 +69,14 @@ struct TimePartitionTests {
                 let isCovered = time < 10 || (20..<40).contains(time) || time >= 50
                 #expect(coverage.contains(Timestamp(microseconds: time)) == isCovered, "\(time)")
             }
-            #expect(coverage.daysAhead(of: Timestamp(microseconds: 15)) == 0)
-            #expect(coverage.daysAhead(of: Timestamp(microseconds: 55)) == nil)
+            #expect(coverage.secondsAhead(of: Timestamp(microseconds: 15)) == 0)
+            #expect(coverage.secondsAhead(of: Timestamp(microseconds: 55)) == nil)
         }
         var coverage = PartitionCoverage(column: "occurred_at")
         #expect(!coverage.contains(Timestamp(microseconds: 0)))
-        #expect(coverage.daysAhead(of: Timestamp(microseconds: 0)) == 0)
+        #expect(coverage.secondsAhead(of: Timestamp(microseconds: 0)) == 0)
         coverage.add(from: 0, to: 3 * 86_400_000_000)
-        #expect(coverage.daysAhead(of: Timestamp(microseconds: 0)) == 3)
-        #expect(coverage.daysAhead(of: Timestamp(microseconds: 1)) == 2)
+        #expect(coverage.secondsAhead(of: Timestamp(microseconds: 0)) == 3 * 86_400)
+        #expect(coverage.secondsAhead(of: Timestamp(microseconds: 1)) == 3 * 86_400 - 1)
     }
 }

@@ -289,6 +289,28 @@ struct SettingSourceTests {
         #expect(folder.problems("sluice.yaml") == ["sluice.yaml:1:38: error: kafka.properties: \(problem)"])
     }
 
+    @Test("decimals as numbers are a problem beside the protocol 'lines', which has no use for the setting")
+    func unusedDecimals() throws {
+        let folder = try SettingsFolder(
+            """
+            trackers:
+              crm: { type: exec, command: [x], singer: { decimals: numbers } }
+              plain: { type: exec, command: [x], singer: { decimals: strings } }
+              lake: { type: exec, command: [x], protocol: singer, singer: { decimals: numbers } }
+            exec: { command: [x], protocol: lines, singer: { decimals: numbers } }
+            """
+        )
+        let remedy = "to singer, or remove this [conflicting-settings]"
+        #expect(
+            Set(folder.problems("sluice.yaml")) == [
+                "sluice.yaml:2:56: error: trackers.crm.singer.decimals: "
+                    + "only Singer targets use it; set trackers.crm.protocol \(remedy)",
+                "sluice.yaml:5:60: error: exec.singer.decimals: "
+                    + "only Singer targets use it; set exec.protocol \(remedy)",
+            ]
+        )
+    }
+
     private func kafka(_ reader: SettingsReader) -> KafkaConfiguration? {
         reader.trackers().lazy.compactMap { $0.configuration(of: KafkaTracker.self) }.first
     }

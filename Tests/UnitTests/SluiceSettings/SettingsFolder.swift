@@ -53,7 +53,8 @@ final class SettingsFolder {
         options: [SettingKey: SettingValue] = [:],
         hasJournal: Bool = true
     ) -> [String: Shown] {
-        let settings = reader(file, environment: environment, options: options).shownSettings(hasJournal: hasJournal)
+        let reader = reader(file, environment: environment, options: options)
+        let settings = reader.shownSettings(of: reader.trackers(), hasJournal: hasJournal)
         return Dictionary(
             uniqueKeysWithValues: settings.map {
                 ($0.key, Shown($0.value, $0.source, $0.place?.replacing(path, with: "")))
