@@ -28,6 +28,8 @@ public final class Pipeline: Service {
     let log: PipelineLog
     let clock: RelativeClock
     let metrics: PipelineMetrics
+    /// The tombstones of people whose events no tracker gets; none unless the process sets them.
+    package let tombstones = TombstoneRegister()
     let gauges: PipelineGauges
     /// Shows events to those who watch.
     let feed: EventFeed

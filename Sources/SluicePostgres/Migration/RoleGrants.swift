@@ -15,6 +15,7 @@ struct RoleGrants {
         let own =
             [(name: CheckpointTable.name, privileges: ["SELECT", "INSERT", "UPDATE"])]
             + LoaderTable.all.map { (name: $0.name, privileges: $0.privileges) } + RecentIDs.tables
+            + [(name: ErasureStatements.tombstones, privileges: ["SELECT"])]
         let schema = SQLText.identifier(schema)
         var statements = [
             "GRANT TEMPORARY ON DATABASE \(SQLText.identifier(database)) TO \(role)",
