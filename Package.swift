@@ -233,6 +233,7 @@ let package = Package(
                 .embedInCode("0001_schema.sql"), .embedInCode("0002_checkpoints.sql"),
                 .embedInCode("0003_sessions.sql"), .embedInCode("0004_loader.sql"),
                 .embedInCode("0005_event_time.sql"),
+                .embedInCode("0007_forgotten.sql"),
             ]
         ),
         .target(

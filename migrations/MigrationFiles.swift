@@ -11,6 +11,8 @@ package enum MigrationFiles {
             ("0003_sessions.sql", text(PackageResources._003_sessions_sql)),
             ("0004_loader.sql", text(PackageResources._004_loader_sql)),
             ("0005_event_time.sql", text(PackageResources._005_event_time_sql)),
+            ("0006_recent_ids.sql", text(PackageResources._006_recent_ids_sql)),
+            ("0007_forgotten.sql", text(PackageResources._007_forgotten_sql)),
         ]
     }
 

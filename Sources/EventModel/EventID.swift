@@ -43,6 +43,12 @@ public struct EventID: Sendable, Hashable {
         low = randomB & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 
+    /// The time in a UUID of version 7, to the millisecond; `nil` for any other id.
+    package var version7Time: Timestamp? {
+        guard high >> 12 & 0xF == 7, low >> 62 == 2 else { return nil }
+        return Timestamp(microseconds: Int64(high >> 16) * 1000, fractionDigits: 3)
+    }
+
     /// Reads the text form of RFC 9562 (36 characters, upper or lower case); `nil` for anything else.
     public init?(text: UnsafeRawBufferPointer) {
         let dash = UInt8(ascii: "-")

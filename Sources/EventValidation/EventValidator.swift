@@ -33,7 +33,8 @@ public final class EventValidator {
     /// - Parameters:
     ///   - catalog: The plan.
     ///   - identity: How events without an id get one. Default: `.assigned`.
-    ///   - acceptsReceivedAt: Whether events may have the field `receivedAt`, which only events written by Sluice have. Default: false.
+    ///   - acceptsReceivedAt: Whether events may have the fields `receivedAt` and `serverTime`, which only events written by Sluice
+    ///     have. Default: false.
     ///   - maximumEvents: The maximum number of events in one body; a body with more is refused as a whole, with `too-large`.
     ///     Default: no limit.
     ///   - maximumRejections: The maximum number of rejections in one body; a body with more is refused as a whole, with
@@ -150,31 +151,39 @@ extension EventValidator {
     ///   - byteCount: The size of the body in bytes; the memory for the result depends on it.
     ///   - format: Whether the body is one document or has one event per line.
     ///   - arrival: When the body arrived; `nil` for now.
+    ///   - eventTimes: The times that events may state, relative to their arrival; others are rejected. `nil` for all, because the
+    ///     events were accepted before.
     ///   - nullIsAbsent: Whether a `null` counts as an absent property if the plan does not allow it there.
     ///   - allowedEvents: The events that the sender may send; others are rejected. `nil` for all.
     ///   - excess: What happens to a body with more events, or more rejected ones, than it may have. Default: it is refused.
     ///   - additions: What is added to the `context` of each event that does not state it.
     ///   - refusals: What is wrong with events beside what the check finds, by their indexes; these events are rejected.
+    ///   - serverTimes: The indexes of the events whose stated time could be another one in another attempt, because a server gave or
+    ///     corrected it.
     /// - Returns: The state before the first turn; `check(_:from:within:)` advances it, and `finish(_:)` takes the result from it.
     package func begin(
         bodyOf byteCount: Int,
         as format: BodyFormat,
         arrival: Timestamp? = nil,
+        eventTimes: TimeWindow? = nil,
         nullIsAbsent: Bool = false,
         allowedEvents: EventSet? = nil,
         excess: BodyExcess = .refusesBody,
         additions: ContextAdditions = ContextAdditions(),
-        refusals: [Int: [Violation]] = [:]
+        refusals: [Int: [Violation]] = [:],
+        serverTimes: Set<Int> = []
     ) -> BodyProgress {
         body.begin(
             bodyOf: byteCount,
             as: format,
             arrival: arrival,
+            eventTimes: eventTimes,
             nullIsAbsent: nullIsAbsent,
             allowedEvents: allowedEvents,
             excess: excess,
             additions: additions,
-            refusals: refusals
+            refusals: refusals,
+            serverTimes: serverTimes
         )
     }
 

@@ -10,6 +10,8 @@ package import TrackerKit
 package final class Loader: Sendable {
     package let configuration: LoaderConfiguration
     package let members: [GroupMember]
+    /// The tombstones of people whose events no tracker gets; none unless the process sets them.
+    package let tombstones = TombstoneRegister()
     private let catalog: EventCatalog
     private let quarantine: Quarantine
     private let clock: RelativeClock
@@ -43,6 +45,7 @@ package final class Loader: Sendable {
                     tracker: tracker,
                     catalog: catalog,
                     quarantine: quarantine,
+                    tombstones: tombstones,
                     logger: logger,
                     clock: clock,
                     now: now

@@ -3,7 +3,7 @@
 /// They are here because the private port describes all metrics, and does not depend on the loader.
 package enum LoaderMetricDefinitions {
     /// All of them.
-    package static let all = [loaded, refused, skipped, failing, assigned, next, lag, age, halted]
+    package static let all = [loaded, refused, forgotten, skipped, failing, assigned, next, lag, age, halted]
 
     package static let loaded = MetricDefinition(
         "sluice_load_records_loaded_total",
@@ -17,6 +17,13 @@ package enum LoaderMetricDefinitions {
         labels: ["tracker"],
         help:
             "Records that were kept as refused, because they do not follow the plan or the tracker does not accept them"
+    )
+    package static let forgotten = MetricDefinition(
+        "sluice_load_records_forgotten_total",
+        .counter,
+        labels: ["tracker"],
+        help:
+            "Records of people whose data was erased with `sluice forget`, which were dropped before the tracker got them"
     )
     package static let skipped = MetricDefinition(
         "sluice_load_offsets_skipped_total",

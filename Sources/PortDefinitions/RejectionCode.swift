@@ -17,6 +17,7 @@ package enum RejectionCode: String, CaseIterable, Sendable {
     case unplannedProperty = "unplanned-property"
     case invalidID = "invalid-id"
     case invalidTime = "invalid-time"
+    case timeOutOfRange = "time-out-of-range"
     case identifierTooLong = "identifier-too-long"
     case tooLarge = "too-large"
     case tooDeep = "too-deep"
@@ -39,6 +40,8 @@ package enum RejectionCode: String, CaseIterable, Sendable {
         case .unplannedProperty: "The plan does not declare this property, and the event allows no others."
         case .invalidID: "The id is not a UUID."
         case .invalidTime: "The time has none of the accepted forms."
+        case .timeOutOfRange:
+            "The event happened longer before its arrival than `events.maximumAgeDays` allows, or longer after it than `events.maximumLeadDays`."
         case .identifierTooLong: "`userId`, `anonymousId` or `sessionId` is longer than 512 bytes."
         case .tooLarge: "The event is larger than 1 MiB."
         case .tooDeep: "The event has more than 64 levels of nesting."

@@ -17,7 +17,8 @@ struct RootCommand: AsyncParsableCommand {
             DrainCommand.self, KeysCommand.self, CheckCommand.self, ReplayCommand.self, LoadCommand.self,
             ExecTestCommand.self, InitCommand.self,
             LintCommand.self, NewEventCommand.self, DiffCommand.self, CoverageCommand.self, ExportCommand.self,
-            MigrateCommand.self, MaintainCommand.self, JournalCommand.self, QuarantineCommand.self, ConfigCommand.self,
+            MigrateCommand.self, MaintainCommand.self, ForgetCommand.self, JournalCommand.self, QuarantineCommand.self,
+            ConfigCommand.self,
             MetricsCommand.self, CompletionsCommand.self,
         ]
     )

@@ -1,4 +1,3 @@
-public import EventModel
 import NIOCore
 import NIOHTTP2
 
@@ -125,11 +124,6 @@ public struct IngestConfiguration: Sendable, Hashable {
     public var recordsTraceparent: Bool
     /// How CloudEvents become events.
     public var cloudEvents: CloudEvents
-    /// The times that the correction of a client's clock may have as its result; a correction with another result is not made.
-    ///
-    /// The clients of Segment, RudderStack and PostHog state when they sent a body, by their own clocks. Default: from 400 days before
-    /// to 1 day after the event's arrival.
-    public var clockCorrection: TimeWindow
     /// How long requests that are in progress may take to finish at a graceful shutdown.
     ///
     /// Default: 10 s.
@@ -224,7 +218,6 @@ public struct IngestConfiguration: Sendable, Hashable {
         recordsClientAddress = false
         recordsTraceparent = false
         cloudEvents = CloudEvents()
-        clockCorrection = TimeWindow(past: .seconds(400 * 86_400), ahead: .seconds(86_400))
         drainTimeout = .seconds(10)
         maximumBodyBytes = 8 << 20
         maximumEvents = 100_000
@@ -278,9 +271,6 @@ public struct IngestConfiguration: Sendable, Hashable {
         ]
         if durations.contains(where: { $0 < .zero || $0 > .seconds(86400) }) {
             return "No timeout may be negative or longer than a day."
-        }
-        if clockCorrection.past < .zero || clockCorrection.ahead < .zero {
-            return "The limits of the correction of clocks must not be negative."
         }
         if let eventLoopCount, eventLoopCount < 1 { return "There must be at least 1 event loop." }
         return nil

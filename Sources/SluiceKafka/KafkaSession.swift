@@ -99,6 +99,24 @@ actor KafkaSession {
         }
     }
 
+    /// How long the topics of the catalog's events keep messages.
+    func retentions(for catalog: EventCatalog, _ interrupt: Interrupt) -> Result<[PlaceRetention], TrackerError> {
+        do throws(TrackerError) {
+            let configuration = try configuration.withCurrentProperties()
+            let names = try TopicName(pattern: configuration.topic).topics(of: catalog, tracker: configuration.name)
+            let observer = try TopicObserver(configuration, logger: logger)
+            let answer = Result { () throws(TrackerError) in
+                try observer.guarantees(of: names, configuration, interrupt)
+            }
+            observer.close()
+            return .success(
+                try answer.get().map { PlaceRetention(place: $0.name, duration: $0.guarantees.longestRetention) }
+            )
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// Writes the events, and returns the outcome of each.
     func deliver(_ delivery: Delivery, _ interrupt: Interrupt) -> DeliveryOutcome {
         guard !interrupt.isRaised else { return .retry(TrackerError(KafkaFailure(.purged))) }

@@ -22,7 +22,7 @@ public import TrackerKit
 /// in the reason. librdkafka may wait for it for up to `message.timeout.ms`.
 public final class KafkaTracker: CheckableTracker {
     let configuration: KafkaConfiguration
-    private let session: SessionOnDemand<KafkaSession>
+    let session: SessionOnDemand<KafkaSession>
     private let logger: Logger
 
     /// The name that refers to the tracker in the plan: the configuration's.

@@ -12,6 +12,8 @@ actor PostgresSession {
     var refusalLog = RefusalLog()
     var targets: LoadTargets
     let sender = RowSender()
+    /// When the halves of the recent ids are looked at again.
+    var nextExchangeCheck: ContinuousClock.Instant?
     nonisolated let known: KnownTables
     nonisolated let logger: Logger
     nonisolated let checkpoints: CheckpointTable
@@ -104,6 +106,7 @@ actor PostgresSession {
             problems += tables.compactMap { known.coverage(of: $0)?.gap(in: $0, now: .now()) }
             // Without the right to use the schema, these would only say so again.
             if inspection.obstacles.isEmpty { problems += try partitionedTableProblems(of: tables, interrupt) }
+            problems += try recentIDProblems(for: tables, interrupt)
             guard pipeline.hasJournal || pipeline.loadsPartitions else { return problems }
             let (present, conditions) = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,

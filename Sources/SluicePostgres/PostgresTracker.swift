@@ -18,7 +18,8 @@ public import TrackerKit
 /// **Privileges.** The role needs USAGE on the schema, TEMPORARY on the database, USAGE on the language `plpgsql` (which PUBLIC has), INSERT and SELECT (`id`) on the
 /// events' tables (if a primary key has other columns, SELECT on these too), and with a journal SELECT, INSERT and UPDATE on
 /// `_sluice_checkpoints`. `sluice load` needs SELECT, INSERT and UPDATE on `_sluice_loader_offsets`, SELECT, INSERT, UPDATE and
-/// DELETE on `_sluice_refused`, and INSERT on `_sluice_accepted_losses`. All loaders of a topic should have the same role; otherwise
+/// DELETE on `_sluice_refused`, and INSERT on `_sluice_accepted_losses`. `sluice check` reads `_sluice_forgotten`, and `sluice forget`
+/// runs as the owner of the tables. All loaders of a topic should have the same role; otherwise
 /// each role also needs `pg_signal_backend` and `pg_read_all_stats`, to terminate the session of a loader that hangs. That needs
 /// PostgreSQL 14 or later.
 ///

@@ -47,6 +47,7 @@ package struct ReplayReport: Sendable {
         package let refused: [String: Int]
         package let parked: [String: Int]
         package let undelivered: [String: Int]
+        package let forgotten: [String: Int]
         package let notes: [String]
         package let failures: [String]
         package let seconds: Double
@@ -65,6 +66,7 @@ package struct ReplayReport: Sendable {
             refused: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.refused) }),
             parked: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.parked) }),
             undelivered: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.undelivered) }),
+            forgotten: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.forgotten) }),
             notes: notes,
             failures: failures,
             seconds: (seconds * 1000).rounded() / 1000

@@ -23,7 +23,8 @@ package enum SettingCatalog {
     ]
 
     package static let keys: [SettingKey] =
-        keys(ProcessSettings.plan) + keys(HTTPSettings.all) + keys(AdminSettings.all) + trackerTypes.flatMap { $0.keys }
+        keys(ProcessSettings.plan) + keys(EventTimeSettings.all) + keys(HTTPSettings.all) + keys(AdminSettings.all)
+        + trackerTypes.flatMap { $0.keys }
         + keys(RelaySettings.all) + keys(LoadSettings.all) + keys(QueueSettings.all) + keys(JournalSettings.all)
         + keys(DeliverySettings.all) + keys(PipelineSettings.all) + keys(ProcessSettings.quarantineAndTrackers)
         + keys(PrivacySettings.all) + keys(ProcessSettings.log)

@@ -33,6 +33,8 @@ package struct Settings: Sendable {
     package var journal: Journal?
     /// The key of hashed values; `nil` if there is none.
     package var hashKey: HashKey?
+    /// The folder of the receipts of `sluice forget`; `nil` if there is none.
+    package var receiptsFolder: String?
     /// What they were read from.
     private let reader: SettingsReader
 
@@ -80,7 +82,12 @@ package struct Settings: Sendable {
             pipeline.waitInsteadOfSpilling()
             pipeline.acknowledgement = .stored
         }
-        hashKey = PrivacySettings.reading(PrivacySettings.all, from: reader).hashKey
+        let privacy = PrivacySettings.reading(PrivacySettings.all, from: reader)
+        hashKey = privacy.hashKey
+        receiptsFolder = privacy.receiptsFolder
+        if receiptsFolder != nil, reader.text(.hashKey) == nil, reader.text(.hashKeyFile) == nil {
+            reader.note(.receiptsFolder, "needs privacy.hashKeyFile as well", as: .missingSetting)
+        }
     }
 
     /// The settings with these values in place of those from all sources; only `pipeline` and `process` are read again.
@@ -156,6 +163,7 @@ extension SettingsReader {
         of trackers: [ConfiguredTracker]
     ) -> Pipeline.Configuration {
         var pipeline = hasJournal ? .defaults : Pipeline.Configuration()
+        pipeline.read(EventTimeSettings.all, from: self)
         pipeline.read(PipelineSettings.all, from: self)
         readLimits(into: &pipeline, of: trackers, hasJournal: hasJournal)
         if text(.relayURL) != nil, relay.policy != .stored {

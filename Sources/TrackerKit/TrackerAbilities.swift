@@ -127,6 +127,27 @@ package protocol TopicTracker: Tracker {
     func writes(toTopic topic: String, at brokers: String, for catalog: EventCatalog) throws(TrackerError) -> Bool
 }
 
+/// A tracker whose destination removes events by itself after some time; `sluice forget` states when.
+package protocol RetainingTracker: Tracker {
+    /// How long the destination keeps the catalog's events, by place.
+    ///
+    /// - Throws: Why the destination cannot be asked.
+    func retentions(for catalog: EventCatalog) async throws(TrackerError) -> [PlaceRetention]
+}
+
+/// How long a place of a destination keeps events.
+package struct PlaceRetention: Sendable, Hashable {
+    /// The place, such as a topic.
+    package let place: String
+    /// The longest time from an event's arrival to its removal; `nil` if it is not removed, or if the destination does not say when.
+    package let duration: Duration?
+
+    package init(place: String, duration: Duration?) {
+        self.place = place
+        self.duration = duration
+    }
+}
+
 /// A tracker whose deliveries may take minutes, so that `sluice load` waits for them.
 package protocol TimedTracker: Tracker {
     /// How long one batch may take before a loader that waits for it is stuck.

@@ -1,3 +1,4 @@
+package import EventModel
 import EventPipeline
 package import EventSchema
 package import SluiceHTTP
@@ -36,10 +37,12 @@ package struct DialectExchange: Sendable {
         type: String? = "application/json",
         fields: String = "",
         cloudEvents: IngestConfiguration.CloudEvents = IngestConfiguration.CloudEvents(),
+        eventTimes: TimeWindow = TestServer.allTimes,
         configure: @Sendable (inout IngestConfiguration) -> Void = { _ in }
     ) async throws -> DialectExchange {
         var setup = TestServer.Setup(plan: plan)
         setup.http.cloudEvents = cloudEvents
+        setup.eventTimes = eventTimes
         configure(&setup.http)
         return try await TestServer.run(setup) { server in
             let response = try await RawClient.with(server.address) { client in

@@ -1,4 +1,4 @@
-import EventModel
+package import EventModel
 package import EventPipeline
 package import EventQuarantine
 package import EventSchema
@@ -27,6 +27,10 @@ package struct TestServer: Sendable {
         /// Whether events are delivered; if not, the only queue fills up, and then every request waits.
         package var delivers: Bool
         package var queueCapacityInEvents: Int
+        /// The times that events may have, relative to the arrival of all events, 2020-09-13T12:26:40Z.
+        ///
+        /// Default: all, so that only a test of the limits depends on them.
+        package var eventTimes = TestServer.allTimes
         /// Creates a pipeline other than the default.
         package var makePipeline: (@Sendable (EventCatalog, _ folder: URL, Quarantine, Logger) throws -> Pipeline)?
 
@@ -101,16 +105,18 @@ package struct TestServer: Sendable {
         delivered = CollectingTracker()
         quarantineFolder = folder.appending(path: "rejected")
         quarantine = try Quarantine(folder: quarantineFolder.path, logger: logger)
+        var configuration = Pipeline.Configuration(
+            queue: .init(capacityInEvents: setup.queueCapacityInEvents),
+            delivery: .init(linger: .zero)
+        )
+        configuration.eventTimes = setup.eventTimes
         if let makePipeline = setup.makePipeline {
             pipeline = try makePipeline(catalog, folder, quarantine, logger)
         } else {
             pipeline = try Pipeline(
                 catalog: catalog,
                 trackers: [delivered],
-                configuration: .init(
-                    queue: .init(capacityInEvents: setup.queueCapacityInEvents),
-                    delivery: .init(linger: .zero)
-                ),
+                configuration: configuration,
                 quarantine: quarantine,
                 logger: logger
             )
@@ -133,6 +139,12 @@ package struct TestServer: Sendable {
         // Services are shut down in reverse order.
         services = ServiceGroup(services: [deliveries, http], logger: logger)
     }
+
+    /// The limits with which an event may have every time.
+    package static let allTimes = {
+        let longest = Duration.seconds(10_000 * 366 * 86_400)
+        return TimeWindow(past: longest, ahead: longest)
+    }()
 
     /// Starts the deliveries.
     package func startDelivering() {

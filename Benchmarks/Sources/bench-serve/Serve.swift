@@ -107,10 +107,14 @@ struct Serve: AsyncParsableCommand {
         _ trackers: [any Tracker],
         _ logger: Logger
     ) throws -> Pipeline {
+        var configuration = journal == nil ? Pipeline.Configuration() : .journaled
+        // The events are from 2010.
+        configuration.eventTimes.past = .seconds(36_500 * 86_400)
         guard let journal else {
             return try Pipeline(
                 catalog: catalog,
                 trackers: trackers,
+                configuration: configuration,
                 quarantine: .discarding(logger: logger),
                 logger: logger
             )
@@ -123,6 +127,7 @@ struct Serve: AsyncParsableCommand {
                 configuration: JournalConfiguration(durability: unsynced ? .none : .fsync),
                 now: Timestamp.now().microseconds
             ),
+            configuration: configuration,
             quarantine: .discarding(logger: logger),
             logger: logger
         )

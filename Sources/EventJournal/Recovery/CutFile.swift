@@ -10,7 +10,7 @@ package struct CutFile: Sendable, Hashable {
     /// Whether a file is one of these, by its name.
     static func isCut(_ name: String) -> Bool { name.hasSuffix(suffix) }
 
-    /// How long the files are kept.
+    /// How long the files are kept; then they are removed when the journal is opened, or with the next segment.
     package static let retention = Duration.seconds(90 * 86_400)
 
     /// Removes the files that are older than `retention` and whose segments are gone; `now` is in microseconds since 1970.

@@ -34,6 +34,8 @@ extension Journal {
                 throw JournalError(.unwritable, error)
             }
         }
+        // A process that runs for years opens the journal once. What cannot be removed stays until the next time.
+        if !retired.isEmpty { try? CutFile.removeOld(in: files, now: now) }
         return retired
     }
 

@@ -25,6 +25,8 @@ final class PipelineLog: Sendable {
         case parking
         /// A new plan does not send events to the tracker that it was to get.
         case leftOut
+        /// Events of a tracker are dropped because a tombstone covers them.
+        case forgotten
         /// A tracker's full queue drops events.
         case drop
         /// The journal's retention removes events that a tracker has not received.
@@ -158,6 +160,14 @@ final class PipelineLog: Sendable {
             The new plan no longer sends these events to the tracker, so it skips them; trackers that have already read past \
             them do not get them either.
             """,
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(summary.count)"]
+        )
+    }
+
+    func forgotten(_ events: Int, tracker: String) {
+        guard let summary = failed(.forgotten, of: tracker, count: events) else { return }
+        logger.info(
+            "The tracker does not get events of people whose data was erased.",
             metadata: [Self.tracker: "\(tracker)", Self.events: "\(summary.count)"]
         )
     }

@@ -129,7 +129,8 @@ private final class RejectionCounters: Sendable {
 /// What is counted for each tracker.
 struct TrackerMetrics: Sendable {
     static let definitions = [
-        enqueued, settled, delivered, refused, parked, dropped, retried, deliveries, duration,
+        enqueued, settled, delivered, refused, parked, dropped, forgotten, retried, deliveries,
+        duration,
     ]
 
     private static let enqueued = counter(
@@ -138,7 +139,7 @@ struct TrackerMetrics: Sendable {
     )
     private static let settled = counter(
         "events_settled",
-        "Events that were delivered, refused, parked or dropped, or that a new plan does not send to the tracker"
+        "Events that were delivered, refused, parked, dropped or forgotten, or that a new plan does not send to the tracker"
     )
     private static let delivered = counter("events_delivered", "Events that were delivered")
     private static let refused = counter(
@@ -152,6 +153,10 @@ struct TrackerMetrics: Sendable {
     private static let dropped = counter(
         "events_dropped",
         "Events that a full queue dropped, that the journal's retention removed, or that damage destroyed"
+    )
+    private static let forgotten = counter(
+        "events_forgotten",
+        "Events of people whose data was erased with `sluice forget`, which were dropped before the tracker got them"
     )
     private static let retried = counter("events_retried", "Events that were tried again, counted for each further try")
     private static let deliveries = counter("deliveries", "Deliveries, successful or not")
@@ -172,6 +177,7 @@ struct TrackerMetrics: Sendable {
     private let refused: Counter
     private let parked: Counter
     private let dropped: Counter
+    private let forgotten: Counter
     private let retried: Counter
     private let deliveries: Counter
     private let duration: Timer
@@ -183,6 +189,7 @@ struct TrackerMetrics: Sendable {
         refused = Self.refused.counter(tracker, in: factory)
         parked = Self.parked.counter(tracker, in: factory)
         dropped = Self.dropped.counter(tracker, in: factory)
+        forgotten = Self.forgotten.counter(tracker, in: factory)
         retried = Self.retried.counter(tracker, in: factory)
         deliveries = Self.deliveries.counter(tracker, in: factory)
         duration = Self.duration.timer(tracker, in: factory)
@@ -216,6 +223,12 @@ struct TrackerMetrics: Sendable {
     func planExcluded(refused count: Int, leftOut: Int) {
         refused.increment(by: count)
         settled.increment(by: count + leftOut)
+    }
+
+    /// Counts events that were dropped because a tombstone covers them.
+    func forgotten(_ count: Int) {
+        forgotten.increment(by: count)
+        settled.increment(by: count)
     }
 
     /// Counts events that are tried again.

@@ -73,6 +73,9 @@ public struct TrackerStatistics: Sendable, Hashable {
     /// Events of an earlier run that were lost to damage count for every tracker that had not read them, because it is unknown
     /// which trackers they were for.
     public var dropped = 0
+    /// Events of people whose data was erased (`sluice forget`); they were dropped before the tracker got them, and are not in
+    /// `enqueued`.
+    public var forgotten = 0
     /// Events that were tried again, counted once for each further try.
     public var retried = 0
     /// Events that are queued, left to the journal, or being delivered.

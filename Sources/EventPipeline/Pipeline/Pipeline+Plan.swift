@@ -19,7 +19,13 @@ extension Pipeline {
     public func replacePlan(with catalog: EventCatalog) throws(PipelineError) {
         let trackers = try CheckedTrackers(trackers, catalog: catalog)
         let counters = metrics.counters(for: catalog)
-        let plan = PlanInUse(isFirst: false, trackers: trackers, counters: counters, now: now)
+        let plan = PlanInUse(
+            isFirst: false,
+            trackers: trackers,
+            counters: counters,
+            eventTimes: eventTimes,
+            now: now
+        )
         // Before and after the change, so that a worker that reads the new plan finds that its tracker needs another start.
         decide { state, actions in state.planReplaced(actions: &actions) }
         planInUse.withLock { $0 = plan }

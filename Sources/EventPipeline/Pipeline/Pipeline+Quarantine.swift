@@ -38,8 +38,13 @@ extension Pipeline {
         quarantine.markLost(rejected.count - rejections.count)
     }
 
-    /// Stores accepted events that no longer follow the plan, and that a tracker had not delivered; throws if that fails.
+    /// Stores accepted events that no longer follow the plan, and that a tracker had not delivered, except those that a tombstone
+    /// covers; throws if that fails.
     func quarantine(_ rejections: [Rejection], undeliveredBy tracker: String) async throws(JournalError) {
+        let tombstones = tombstones.current
+        let rejections = rejections.filter { rejection in
+            rejection.original.withUnsafeBytes { !tombstones.covers($0) }
+        }
         guard !rejections.isEmpty else { return }
         try await quarantine.keep(rejections, undeliveredBy: tracker, planVersion: catalog.plan.version)
         let kinds = metrics.kinds(of: rejections)

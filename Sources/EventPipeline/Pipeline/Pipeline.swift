@@ -28,6 +28,8 @@ public final class Pipeline: Service {
     let log: PipelineLog
     let clock: RelativeClock
     let metrics: PipelineMetrics
+    /// The tombstones of people whose events no tracker gets; none unless the process sets them.
+    package let tombstones = TombstoneRegister()
     let gauges: PipelineGauges
     /// Shows events to those who watch.
     let feed: EventFeed
@@ -127,6 +129,7 @@ public final class Pipeline: Service {
                 isFirst: true,
                 trackers: parts.trackers,
                 counters: metrics.counters(for: parts.trackers.catalog),
+                eventTimes: configuration.eventTimes,
                 now: parts.now
             )
         )
@@ -157,6 +160,9 @@ public final class Pipeline: Service {
 
     /// The names of the trackers, in the order in which they were given to the pipeline.
     package var trackerNames: [String] { trackers.map(\.name) }
+
+    /// The times that new events may have, relative to their arrival.
+    package var eventTimes: TimeWindow { configuration.eventTimes }
 
     /// When a batch is acknowledged.
     package var acknowledgementPolicy: AcknowledgementPolicy { configuration.acknowledgement }

@@ -1,3 +1,4 @@
+public import EventModel
 public import TrackerKit
 
 extension Pipeline {
@@ -63,6 +64,13 @@ extension Pipeline {
         /// Default: `stored`. With `delivered` or `deliveredIfAvailable`, deliveries do not linger, and no queue should have the
         /// policy `dropNewest` or `dropOldest`, because events that a queue drops count as settled.
         public var acknowledgement: AcknowledgementPolicy
+
+        /// When events that the pipeline has not accepted before may have happened, relative to their arrival; others are rejected with
+        /// `time-out-of-range`, and no correction of a client's clock has another result.
+        ///
+        /// It applies to `track` and to events that arrive over HTTP, but not to replays, to journals and to what a loader reads.
+        /// Default: `TimeWindow.standard`.
+        public var eventTimes = TimeWindow.standard
 
         /// Uses the defaults for all arguments that are not passed.
         public init(

@@ -25,6 +25,7 @@ final class PlanInUse: Sendable {
         isFirst: Bool,
         trackers: CheckedTrackers,
         counters: EventCounters,
+        eventTimes: TimeWindow,
         now: @escaping @Sendable () -> Timestamp
     ) {
         let catalog = trackers.catalog
@@ -35,7 +36,7 @@ final class PlanInUse: Sendable {
         showsOriginals = catalog.visibleToAll === catalog
         router = Router(catalog: catalog, trackerNames: trackers.names)
         unconfiguredTrackers = catalog.unconfiguredTrackers(configured: trackers.names)
-        builders = BuilderPool { EventBatchBuilder(catalog: catalog, now: now) }
+        builders = BuilderPool { EventBatchBuilder(catalog: catalog, eventTimes: eventTimes, now: now) }
     }
 }
 

@@ -163,6 +163,13 @@ extension TrackerState {
         statistics.enqueued -= leftOut
     }
 
+    /// Events of a delivery are dropped because a tombstone covers them; like those that a plan leaves out, they do not count as
+    /// enqueued.
+    mutating func forgotten(_ count: Int) {
+        statistics.enqueued -= count
+        statistics.forgotten += count
+    }
+
     /// Spilled events were removed from the journal; returns how many of them had not been counted as enqueued.
     mutating func lost(_ events: TrackerBacklog.Count) -> Int {
         let unforeseen = events.earlier + queue.markLost(events.later)

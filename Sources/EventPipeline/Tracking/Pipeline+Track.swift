@@ -18,7 +18,7 @@ extension Pipeline {
     ///   - anonymousID: An id for the user before they are known.
     ///   - sessionID: The session's id.
     ///   - id: The idempotency key. Default: a new UUID of version 7.
-    ///   - time: When the event happened. Default: now.
+    ///   - time: When the event happened. Default: the time in the id, if you pass a UUID of version 7, and otherwise now.
     /// - Throws: `TrackError` with the code `invalid` if the event does not follow the plan; `cancelled` after a cancellation while
     ///   it waited; `closed` while the pipeline shuts down; `notStored` if the journal is full, cannot be written, or its disk does
     ///   not answer; `outcomeUnknown` after a cancellation while the event was being written.
@@ -88,7 +88,7 @@ extension Pipeline {
         append: (inout EventBatchBuilder, Events.Element, EventContext) throws(InvalidEvent) -> Void
     ) async throws(TrackInterruption) -> Int {
         let context = EventContext.current.merging(context)
-        var builder = EventBatchBuilder(catalog: catalog, now: now)
+        var builder = EventBatchBuilder(catalog: catalog, eventTimes: eventTimes, now: now)
         var accepted = 0
         // The events in the builder.
         var pending = 0

@@ -153,6 +153,11 @@ extension DispatchState {
         trackers[queue].planExcluded(refused: refused, leftOut: leftOut)
     }
 
+    /// Events of a delivery are dropped because a tombstone covers them.
+    mutating func forgotten(_ count: Int, of queue: TrackerIndex) {
+        trackers[queue].forgotten(count)
+    }
+
     /// The limits of a tracker's next delivery.
     func deliveryLimits(of queue: TrackerIndex) -> DeliveryLimits { trackers[queue].queue.delivery }
 

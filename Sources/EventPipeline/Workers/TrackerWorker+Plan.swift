@@ -8,12 +8,21 @@ import TrackerKit
 extension TrackerWorker {
     /// The events of a delivery as the plan in use has them, for a tracker that was started for this plan.
     ///
-    /// Events that were accepted under another plan are checked again. Those that do not follow the plan are stored in the
+    /// Events that a tombstone covers are left out. Events that were accepted under another plan are checked again. Those that do not follow the plan are stored in the
     /// quarantine, and those that it does not send to the tracker are left out, so nothing may remain.
     ///
     /// - Throws: The reason why all of them have to be retried.
     func adapted(_ delivery: Delivery) async throws(TrackerError) -> Delivery {
         let plan = try await startedPlan()
+        // First, so that the quarantine does not get them either.
+        let remainder = delivery.removingForgotten(pipeline.tombstones.current)
+        let adapted = try await following(plan, remainder)
+        noteForgotten(delivery.count - remainder.count)
+        return adapted
+    }
+
+    /// The events of a delivery as a plan has them.
+    private func following(_ plan: PlanInUse, _ delivery: Delivery) async throws(TrackerError) -> Delivery {
         guard !plan.isFirst, delivery.slices.contains(where: { plan.mustCheck($0) }) else { return delivery }
         let reread = try plan.reread(delivery, for: tracker.name)
         do throws(JournalError) {
@@ -30,6 +39,17 @@ extension TrackerWorker {
         pipeline.metrics[queue].planExcluded(refused: refused, leftOut: leftOut)
         noteLeftOut(leftOut)
         return Delivery(reread.slices, checkpoint: delivery.checkpoint)
+    }
+
+    /// Counts events of people whose data was erased, which the tracker does not get.
+    ///
+    /// They are dropped before a delivery and not when they arrive, because only old events can be covered: those that wait in a
+    /// queue or in the journal, and those of a replay.
+    private func noteForgotten(_ count: Int) {
+        guard count > 0 else { return }
+        pipeline.decide { state, _ in state.forgotten(count, of: queue) }
+        pipeline.metrics[queue].forgotten(count)
+        pipeline.log.forgotten(count, tracker: tracker.name)
     }
 
     /// Logs that the new plan does not send events to the tracker that it was to get.

@@ -68,11 +68,13 @@ struct BodyCheck: ~Copyable {
         bodyOf byteCount: Int,
         as format: BodyFormat,
         arrival: Timestamp?,
+        eventTimes: TimeWindow?,
         nullIsAbsent: Bool,
         allowedEvents: EventSet?,
         excess: BodyExcess,
         additions: ContextAdditions,
-        refusals: [Int: [Violation]]
+        refusals: [Int: [Violation]],
+        serverTimes: Set<Int>
     ) -> BodyProgress {
         BodyProgress(
             place: format.kind == .lines ? .lines(0) : .document,
@@ -82,12 +84,15 @@ struct BodyCheck: ~Copyable {
                 maximumPositions: excess == .isCounted ? maximumRejections : .max
             ),
             arrival: arrival ?? now(),
+            arrivesNow: arrival == nil,
+            eventTimes: eventTimes,
             nullIsAbsent: nullIsAbsent,
             // A key may have been compiled for the plan before or after this one, while the plan is being replaced.
             allowedEvents: allowedEvents?.inPlan(of: catalog),
             excess: excess,
             additions: additions,
-            refusals: refusals
+            refusals: refusals,
+            serverTimes: serverTimes
         )
     }
 
@@ -99,10 +104,13 @@ struct BodyCheck: ~Copyable {
     ) throws -> Bool {
         guard !budget.isSpent else { return false }
         check.arrival = progress.arrival
+        check.times = EventTimes(progress.eventTimes, arrival: progress.arrival)
         check.nullIsAbsent = progress.nullIsAbsent
         check.allowedEvents = progress.allowedEvents
         check.additions = progress.additions
         check.refusals = progress.refusals
+        check.serverTimes = progress.serverTimes
+        check.repeatsIDs = digest != nil && progress.arrivesNow
         check.maximumViolations = progress.collector.wantedViolations
         let rejections = progress.collector.rejectionCount
         // One rejection above the limit is enough to refuse the body.

@@ -28,6 +28,10 @@ package struct BodyProgress: ~Copyable {
     var place: Place
     var collector: BatchCollector
     let arrival: Timestamp
+    /// Whether the arrival is the time of the check, and another one each time.
+    let arrivesNow: Bool
+    /// The times that events may state, relative to their arrival; `nil` for all.
+    let eventTimes: TimeWindow?
     /// Whether a `null` counts as an absent property if the plan does not allow it there.
     let nullIsAbsent: Bool
     /// The events that the sender may send; `nil` for all.
@@ -37,6 +41,8 @@ package struct BodyProgress: ~Copyable {
     let additions: ContextAdditions
     /// What is wrong with events beside what the check finds, by their indexes.
     let refusals: [Int: [Violation]]
+    /// The indexes of the events whose time is not the sender's.
+    let serverTimes: Set<Int>
 
     /// The approximate memory that it holds, in bytes.
     package var byteCount: Int { collector.byteCount }

@@ -5,6 +5,13 @@ struct EnvelopeFields: ~Copyable {
     static let receivedAtOrdinal = 3
     static let contextOrdinal = 7
     static let payloadOrdinal = 8
+    static let serverTimeOrdinal = 9
+
+    /// Whether only events that Sluice wrote may have a field.
+    @inline(__always)
+    static func isWrittenBySluice(_ ordinal: Int) -> Bool {
+        ordinal == receivedAtOrdinal || ordinal == serverTimeOrdinal
+    }
 
     private let places = UnsafeMutablePointer<Int>.allocate(capacity: CompiledPlan.fieldCount)
     /// The ordinals of the fields in the order of the last event, because senders mostly keep to an order.
@@ -29,6 +36,7 @@ struct EnvelopeFields: ~Copyable {
     var sessionID: Int { places[6] }
     var context: Int { places[Self.contextOrdinal] }
     var payload: Int { places[Self.payloadOrdinal] }
+    var serverTime: Int { places[Self.serverTimeOrdinal] }
 
     func reset() {
         places.update(repeating: 0, count: CompiledPlan.fieldCount)

@@ -7,6 +7,8 @@ extension EventCheck {
         var id: EventID?
         var time: Timestamp?
         var definitionIndex = -1
+        /// Whether another attempt to send the event could get another time.
+        var hasServerTime = false
     }
 
     /// Checks the event at `index` and appends its canonical line.
@@ -31,15 +33,41 @@ extension EventCheck {
         readEnvelope(at: index)
         result.definitionIndex = findDefinition(envelope.name)
         let statedID = envelope.id == 0 ? nil : readID(at: envelope.id)
-        result.time = envelope.time == 0 ? nil : readTime(at: envelope.time, field: "time")
+        let statedTime = envelope.time == 0 ? nil : readTime(at: envelope.time, field: "time")
+        if let statedTime, !times.accepts(statedTime) { reportRange(of: statedTime) }
         let receivedAt = envelope.receivedAt == 0 ? arrival : readTime(at: envelope.receivedAt, field: "receivedAt")
-        result.id = envelope.id == 0 ? makeID(result.time) : statedID
-        result.time = result.time ?? receivedAt
+        result.id = envelope.id == 0 ? makeID(statedTime) : statedID
+        if let statedTime {
+            result.time = statedTime
+            result.hasServerTime = readServerTime()
+        } else if let time = statedID.flatMap(times.time) {
+            result.time = time
+        } else {
+            result.time = receivedAt
+            result.hasServerTime = envelope.id != 0 || repeatsIDs
+        }
 
         let start = output.count
         encode(result, receivedAt: receivedAt ?? arrival, into: &output)
         if firstCode != nil { output.count = start }
         return result
+    }
+
+    /// Whether an event that states its time has it from a server: a line that Sluice wrote says so itself.
+    private mutating func readServerTime() -> Bool {
+        // An event that gets a new id has no other attempt.
+        guard acceptsReceivedAt else {
+            return !serverTimes.isEmpty && envelope.id != 0 && serverTimes.contains(position)
+        }
+        guard envelope.serverTime != 0 else { return false }
+        switch tape.kind(at: envelope.serverTime) {
+        case .true: return true
+        case .false: return false
+        default:
+            let found = kindName(at: envelope.serverTime)
+            report(.wrongType, at: .field("serverTime"), expected: "boolean", found: found)
+            return false
+        }
     }
 
     private mutating func readEnvelope(at index: Int) {
@@ -54,7 +82,7 @@ extension EventCheck {
             let field = tables.fields.ordinal(of: key, guess: guess)
             if field != guess, field >= 0 { envelope.learn(field, at: position) }
             position += 1
-            guard field >= 0, field != EnvelopeFields.receivedAtOrdinal || acceptsReceivedAt else {
+            guard field >= 0, acceptsReceivedAt || !EnvelopeFields.isWrittenBySluice(field) else {
                 if isDescribed(.unknownField) {
                     let expected = "one of \(Self.fieldNames)"
                     report(.unknownField, at: .key(key), expected: expected, found: kindName(at: value))
@@ -67,7 +95,8 @@ extension EventCheck {
         }
     }
 
-    private static let fieldNames = CompiledPlan.fieldNames.filter { $0 != "receivedAt" }.joined(separator: ", ")
+    private static let fieldNames = CompiledPlan.fieldNames.enumerated()
+        .compactMap { EnvelopeFields.isWrittenBySluice($0.offset) ? nil : $0.element }.joined(separator: ", ")
 
     private mutating func findDefinition(_ index: Int) -> Int {
         guard index != 0 else {
@@ -128,6 +157,13 @@ extension EventCheck {
         return time
     }
 
+    @inline(never)
+    private mutating func reportRange(of time: Timestamp) {
+        guard isDescribed(.timeOutOfRange) else { return }
+        let problem = times.problem(with: time)
+        report(.timeOutOfRange, at: .field("time"), expected: problem.expected, found: problem.found)
+    }
+
     private mutating func encode(_ result: Result, receivedAt: Timestamp, into output: inout ByteBuilder) {
         guard result.definitionIndex >= 0 else {
             // The payload cannot be checked without a definition, but all violations in the envelope are reported.
@@ -146,6 +182,7 @@ extension EventCheck {
         encodePeopleAndContext(into: &output)
         output.appendPadded(tables.keys.payload.bytes)
         encodePayload(envelope.payload, of: event, definitionIndex: result.definitionIndex, into: &output)
+        if result.hasServerTime { output.append(ServerTime.member) }
         output.append("}\n")
     }
 

@@ -9,7 +9,7 @@ import EventSchema
 struct EventCheck: ~Copyable {
     let plan: CompiledPlan
     let tables: CompiledPlan.Tables
-    /// Whether events may have the field `receivedAt`, which only events written by Sluice have.
+    /// Whether events may have the fields `receivedAt` and `serverTime`, which only events written by Sluice have.
     let acceptsReceivedAt: Bool
     /// The maximum size of the user's, the device's and the session's id; events that were accepted before have no limit.
     var maximumIdentifierBytes = IdentifierLimit.maximumBytes
@@ -21,6 +21,8 @@ struct EventCheck: ~Copyable {
     /// Whether the current document may have numbers with more digits than a double holds; found when it is first needed.
     var mayHaveLongNumbers: Bool?
     var arrival = Timestamp(microseconds: 0)
+    /// The times that the events may state.
+    var times = EventTimes.all
     /// Whether a `null` counts as an absent property if the plan does not allow it there; it does not within a value that the plan
     /// does not describe.
     var nullIsAbsent = false
@@ -30,6 +32,10 @@ struct EventCheck: ~Copyable {
     var additions = ContextAdditions()
     /// What is wrong with events of the body beside what the check finds, by their positions.
     var refusals: [Int: [Violation]] = [:]
+    /// The positions of the events whose time is not the sender's.
+    var serverTimes: Set<Int> = []
+    /// Whether an event without an id gets the same one each time, and another arrival.
+    var repeatsIDs = false
     /// The position of the next event in the body.
     var position = 0
     var path = ViolationPath()

@@ -121,11 +121,11 @@ final class CompiledPlan: Sendable {
 
     /// The envelope's fields, in the order of the canonical form.
     static let fieldNames = [
-        "id", "name", "time", "receivedAt", "userId", "anonymousId", "sessionId", "context", "payload",
+        "id", "name", "time", "receivedAt", "userId", "anonymousId", "sessionId", "context", "payload", "serverTime",
     ]
 
     /// The number of the envelope's fields.
-    static let fieldCount = 9
+    static let fieldCount = 10
 
     init(_ plan: TrackingPlan, hashKey: HashKey?) {
         self.hashKey = hashKey

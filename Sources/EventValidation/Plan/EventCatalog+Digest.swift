@@ -21,7 +21,7 @@ extension EventCatalog {
 
     /// Grows with each release whose check treats an event differently than the release before, so that events of a journal are
     /// checked again after such an upgrade.
-    package static let checkRevision: UInt8 = 1
+    package static let checkRevision: UInt8 = 2
 
     /// Identifies the rules of the plan: events, properties and trackers, but not their descriptions and places; computed when it is
     /// first asked for.

@@ -10,6 +10,7 @@ public struct EventBatchBuilder: ~Copyable {
 
     private let catalog: EventCatalog
     private let now: @Sendable () -> Timestamp
+    private let eventTimes: TimeWindow?
     private var encoder: PayloadEncoder
     private var entries: [EventBatch.Entry] = []
     private var ids = EventIDGenerator()
@@ -24,7 +25,13 @@ public struct EventBatchBuilder: ~Copyable {
     ///   - catalog: The catalog of the batches.
     ///   - now: Returns the time of arrival; called once per event. Default: the system's clock.
     public init(catalog: EventCatalog, now: @escaping @Sendable () -> Timestamp = Timestamp.now) {
+        self.init(catalog: catalog, eventTimes: nil, now: now)
+    }
+
+    /// Creates a builder without events that accepts events of certain times relative to their arrival; `nil` for all.
+    package init(catalog: EventCatalog, eventTimes: TimeWindow?, now: @escaping @Sendable () -> Timestamp) {
         self.catalog = catalog
+        self.eventTimes = eventTimes
         self.now = now
         encoder = PayloadEncoder(plan: catalog.compiled)
         treatment = LineTreatment(plan: catalog.compiled)
@@ -42,7 +49,7 @@ public struct EventBatchBuilder: ~Copyable {
     ///   - event: The event.
     ///   - context: Who did it, and further context. Default: the context of the current task.
     ///   - id: The idempotency key. Default: a new UUID of version 7.
-    ///   - time: When it happened. Default: now.
+    ///   - time: When it happened. Default: the time in the id, if you pass a UUID of version 7, and otherwise now.
     /// - Throws: `InvalidEvent` if the event does not follow the plan, or is not in it; the batch is unchanged then.
     public mutating func append(
         _ event: some AnalyticsEvent,
@@ -71,10 +78,15 @@ public struct EventBatchBuilder: ~Copyable {
     ) throws(InvalidEvent) {
         let index = Event.catalog === catalog ? Event.definitionIndex : try equivalent(of: Event.self)
         guard catalog.definitions.indices.contains(index) else { throw Self.unknown(Event.self) }
+        let times = EventTimes(eventTimes, arrival: receivedAt)
+        let ownTime = time ?? id.flatMap(times.time)
+        // An event that gets a new id is not tracked again.
+        let hasServerTime = ownTime == nil && id != nil
         let id = id ?? ids.next(at: receivedAt)
-        let time = time ?? receivedAt
+        let time = ownTime ?? receivedAt
         let start = encoder.output.count
         encoder.reset()
+        check(time, within: times)
         let tables = encoder.plan.tables
         envelopeWriter.append(
             id: id,
@@ -87,6 +99,7 @@ public struct EventBatchBuilder: ~Copyable {
         encoder.encode(context)
         encoder.output.appendPadded(tables.keys.payload.bytes)
         encoder.encodePayload(event, as: tables.events[index].payload)
+        if hasServerTime { encoder.output.append(ServerTime.member) }
         encoder.output.append("}\n")
         if encoder.violations.isEmpty, needsTreatment(index, context) {
             encoder.violations = treatment.treat(from: start, in: &encoder.output)
@@ -103,6 +116,19 @@ public struct EventBatchBuilder: ~Copyable {
                 time: time,
                 definitionIndex: UInt32(truncatingIfNeeded: index),
                 end: UInt32(truncatingIfNeeded: end)
+            )
+        )
+    }
+
+    private mutating func check(_ time: Timestamp, within times: EventTimes) {
+        guard !times.accepts(time) else { return }
+        let problem = times.problem(with: time)
+        encoder.violations.append(
+            Violation(
+                code: .timeOutOfRange,
+                path: "$.time",
+                expected: problem.expected,
+                found: problem.found
             )
         )
     }

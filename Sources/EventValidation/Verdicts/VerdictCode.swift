@@ -34,6 +34,8 @@ public struct VerdictCode: Sendable, Hashable, CaseIterable, CustomStringConvert
     public static let invalidID = Self(kind: .invalidID)
     /// The time is not an RFC 3339 date-time.
     public static let invalidTime = Self(kind: .invalidTime)
+    /// The event happened too long before or after its arrival.
+    public static let timeOutOfRange = Self(kind: .timeOutOfRange)
     /// The `userId`, `anonymousId` or `sessionId` takes more than 512 bytes.
     public static let identifierTooLong = Self(kind: .identifierTooLong)
     /// The event takes more than 1 MiB, or the body exceeds a limit.

@@ -47,6 +47,8 @@ package struct BatchReport: Sendable {
     package var loaded = 0
     /// How many records were refused and kept.
     package var refused = 0
+    /// How many records were dropped because a tombstone covers their events.
+    package internal(set) var forgotten = 0
     /// Why the first record that was refused was refused, without its values; `nil` if only the destination knows.
     var refusal: String?
     /// When the last record of the batch was written, in milliseconds since 1970.

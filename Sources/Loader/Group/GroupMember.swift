@@ -35,7 +35,8 @@ package actor GroupMember {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Creates a member; `quarantine` keeps the refused records of a tracker that stores no positions.
+    /// Creates a member; `quarantine` keeps the refused records of a tracker that stores no positions, and `tombstones` are of people
+    /// whose events the tracker does not get.
     ///
     /// - Throws: `unavailable` if the system refuses a thread or a pipe.
     package init(
@@ -43,6 +44,7 @@ package actor GroupMember {
         tracker: any Tracker,
         catalog: EventCatalog,
         quarantine: Quarantine,
+        tombstones: TombstoneRegister = TombstoneRegister(),
         logger: Logger,
         clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
@@ -67,6 +69,7 @@ package actor GroupMember {
             quarantine: quarantine,
             owner: configuration.owner,
             limits: configuration.limits,
+            tombstones: tombstones,
             clock: self.clock,
             now: now
         )
@@ -245,7 +248,10 @@ package actor GroupMember {
 
     private func note(_ notice: MemberNotice) {
         if case .partition(_, let notice) = notice {
-            if case .loaded(let report) = notice { status.count(loaded: report.loaded, refused: report.refused) }
+            if case .loaded(let report) = notice {
+                status.count(loaded: report.loaded, refused: report.refused)
+                status.count(forgotten: report.forgotten)
+            }
             if case .skipped(let offsets) = notice { status.count(skipped: offsets.count) }
         }
         log.handle(notice, now: clock.now())

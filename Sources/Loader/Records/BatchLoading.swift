@@ -15,17 +15,24 @@ package struct BatchLoading: Sendable {
 
     /// Creates the loading of a tracker's batches.
     ///
-    /// `owner` names the process for operators; `quarantine` keeps the refused records of a tracker that stores no positions.
+    /// `owner` names the process for operators; `quarantine` keeps the refused records of a tracker that stores no positions;
+    /// `tombstones` are of people whose events the tracker does not get.
     package init(
         into tracker: any Tracker,
         catalog: EventCatalog,
         quarantine: Quarantine,
         owner: String,
         limits: LoadLimits,
+        tombstones: TombstoneRegister = TombstoneRegister(),
         clock: RelativeClock,
         now: @escaping @Sendable () -> Timestamp
     ) {
-        check = RecordCheck(catalog: catalog, tracker: tracker.name, patience: limits.patienceForPlan)
+        check = RecordCheck(
+            catalog: catalog,
+            tracker: tracker.name,
+            patience: limits.patienceForPlan,
+            tombstones: tombstones
+        )
         let planVersion = catalog.plan.version
         destination =
             if let tracker = tracker as? any PartitionTracker {
@@ -62,7 +69,10 @@ package struct BatchLoading: Sendable {
             return BatchReport(outcome: .committed(end: batch.start, wait: waiting.time))
         }
         var report = await destination.load(records, of: batch, in: partition)
-        if case .committed = report.outcome { report.lastTimestamp = records.last?.timestamp }
+        if case .committed = report.outcome {
+            report.lastTimestamp = records.last?.timestamp
+            report.forgotten = records.forgotten
+        }
         return report
     }
 }

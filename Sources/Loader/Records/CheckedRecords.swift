@@ -18,6 +18,8 @@ struct CheckedRecords: Sendable {
     var sources: [ConsumedRecord] = []
     /// The records that do not follow the plan, and why.
     var rejections: [(record: ConsumedRecord, rejection: Rejection)] = []
+    /// How many records were left out because a tombstone covers their events.
+    var forgotten = 0
     /// The last record that was checked, valid or not.
     var last: ConsumedRecord?
     /// The first record that waits for a loader with its plan; neither it nor what follows it is in the other properties.

@@ -17,9 +17,11 @@ struct RecordCheck: Sendable {
     private let planDigest: String
     /// How old a record of another plan may be that waits.
     private let patience: Duration
+    private let tombstones: TombstoneRegister
 
-    init(catalog: EventCatalog, tracker: String, patience: Duration) {
+    init(catalog: EventCatalog, tracker: String, patience: Duration, tombstones: TombstoneRegister) {
         self.patience = patience
+        self.tombstones = tombstones
         planDigest = catalog.planDigest.description
         self.catalog = catalog.visible(to: tracker)
         mask = self.catalog.mask(ofTracker: tracker)
@@ -41,7 +43,10 @@ struct RecordCheck: Sendable {
         of partition: LoadedPartition,
         now: Int64
     ) throws -> CheckedRecords {
-        let lines = RecordLines(records)
+        let tombstones = tombstones.current
+        // Before the check, so that a record that does not follow the plan is not kept as refused.
+        let lines = RecordLines(records) { tombstones.covers($0) }
+        var forgotten = lines.forgotten
         let validator = EventValidator(rereading: catalog, identity: .derived(source: partition.idSource))
         var rejections = lines.others.map { (place: $0, rejection: Self.rejection(of: records[$0])) }
         var slices: [EventSlice] = []
@@ -56,8 +61,11 @@ struct RecordCheck: Sendable {
             let rejected = Set(body.rejections.map { run.lines.lowerBound + $0.index })
             let acceptedPlaces =
                 rejected.isEmpty ? Array(places) : places.indices.filter { !rejected.contains($0) }.map { places[$0] }
-            slices.append(slice)
-            sources += (0..<slice.count).map { records[acceptedPlaces[slice.batchIndex(at: $0)]] }
+            // Only a record that another program has written has a line that differs from its value.
+            let kept = (0..<slice.count).filter { !tombstones.covers(accepted.line(at: slice.batchIndex(at: $0))) }
+            forgotten += slice.count - kept.count
+            slices += kept.count == slice.count ? [slice] : Delivery([slice]).selecting(kept).slices
+            sources += kept.map { records[acceptedPlaces[slice.batchIndex(at: $0)]] }
         }
         rejections.sort { $0.place < $1.place }
         for place in rejections.map(\.place) {
@@ -70,6 +78,7 @@ struct RecordCheck: Sendable {
             events: Delivery(slices),
             sources: sources,
             rejections: rejections.map { (records[$0.place], $0.rejection) },
+            forgotten: forgotten,
             last: records.last
         )
     }
@@ -117,13 +126,20 @@ private final class RecordLines {
     private(set) var places: [Int] = []
     /// The places of the other records.
     private(set) var others: [Int] = []
+    /// The number of records that were left out.
+    private(set) var forgotten = 0
     private let memory: UnsafeMutableRawBufferPointer
     private var end = 0
 
-    init(_ records: ArraySlice<ConsumedRecord>) {
+    /// Copies the values, except those for which `isForgotten` returns true.
+    init(_ records: ArraySlice<ConsumedRecord>, isForgotten: (UnsafeRawBufferPointer) -> Bool) {
         memory = .allocate(byteCount: records.reduce(0) { $0 + ($1.value?.count ?? 0) + 1 }, alignment: 1)
         places.reserveCapacity(records.count)
         for place in records.indices {
+            if let value = records[place].value, isForgotten(value) {
+                forgotten += 1
+                continue
+            }
             guard let value = records[place].value, Self.isLine(value) else {
                 others.append(place)
                 continue

@@ -20,6 +20,7 @@ struct LoaderMetrics: Sendable {
     private let factory: any MetricsFactory
     private let loaded: Counter
     private let refused: Counter
+    private let forgotten: Counter
     private let skipped: Counter
     private let failing: Gauge
     private let known = Known()
@@ -29,6 +30,7 @@ struct LoaderMetrics: Sendable {
         self.factory = factory
         loaded = LoaderMetricDefinitions.loaded.counter(tracker, in: factory)
         refused = LoaderMetricDefinitions.refused.counter(tracker, in: factory)
+        forgotten = LoaderMetricDefinitions.forgotten.counter(tracker, in: factory)
         skipped = LoaderMetricDefinitions.skipped.counter(tracker, in: factory)
         failing = LoaderMetricDefinitions.failing.gauge(tracker, in: factory)
     }
@@ -36,6 +38,10 @@ struct LoaderMetrics: Sendable {
     func count(loaded: Int, refused: Int) {
         self.loaded.increment(by: loaded)
         self.refused.increment(by: refused)
+    }
+
+    func count(forgotten: Int) {
+        self.forgotten.increment(by: forgotten)
     }
 
     func count(skipped: Int) {

@@ -84,6 +84,10 @@ package final class MemberStatus: Sendable {
         metrics.count(loaded: loaded, refused: refused)
     }
 
+    func count(forgotten: Int) {
+        metrics.count(forgotten: forgotten)
+    }
+
     func count(skipped: Int) {
         metrics.count(skipped: skipped)
     }

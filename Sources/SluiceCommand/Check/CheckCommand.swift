@@ -18,6 +18,9 @@ struct CheckCommand: AsyncParsableCommand {
             column, and grants the privileges that loading needs; that Kafka's brokers answer and every topic exists. It \
             cannot check whether Kafka lets the user write.
 
+            If privacy.receiptsFolder is set, PostgreSQL must have the tombstones of all receipts of 'sluice forget': without them, it \
+            was restored from a backup, and erased people are back.
+
             If load.group is set, PostgreSQL must also have the tables and privileges of 'sluice load'; with a relay, the \
             trackers of the loader are checked besides the relay.
 
@@ -72,6 +75,7 @@ struct CheckCommand: AsyncParsableCommand {
         )
         parts += await check.parts(of: configured)
         if usesLoader, settings.relay != nil { parts += try await loaderParts(stated, reading.plan) }
+        if let part = await receiptPart(settings, configured, parts) { parts.append(part) }
         let report = CheckReport(parts: parts)
         if json {
             try Terminal.print(try JSONText.of(report))
@@ -92,6 +96,18 @@ struct CheckCommand: AsyncParsableCommand {
             limit: .seconds(timeout)
         )
         return await check.parts(of: wiring.trackers())
+    }
+
+    /// Whether the destinations that answer know whose events were erased.
+    private func receiptPart(
+        _ settings: Settings,
+        _ trackers: [any Tracker],
+        _ parts: [CheckReport.Part]
+    ) async -> CheckReport.Part? {
+        let silence = [TrackerError.Code.unavailable, .timeout, .misconfigured, .invalidSettings].map(\.description)
+        let silent = Set(parts.filter { $0.problems.contains { silence.contains($0.code) } }.map(\.name))
+        let erasing = trackers.filter { !silent.contains($0.name) }.compactMap { $0 as? any ErasingTracker }
+        return await ReceiptCheck(settings: settings, trackers: erasing, limit: .seconds(timeout)).part()
     }
 
     /// Whether the server can use its certificate.

@@ -10,7 +10,7 @@ struct JournalCommand: AsyncParsableCommand {
         commandName: "journal",
         abstract: "Inspect, verify, print and repair a journal (the write-ahead log of accepted events).",
         subcommands: [
-            InspectCommand.self, VerifyCommand.self, CatCommand.self, RepairCommand.self, ForgetCommand.self,
+            InspectCommand.self, VerifyCommand.self, CatCommand.self, RepairCommand.self, ForgetCursorCommand.self,
         ]
     )
 }

@@ -107,10 +107,12 @@ struct LoadCommand: AsyncParsableCommand {
             quarantine: needsQuarantine ? try wiring.quarantine() : Quarantine.discarding(logger: wiring.logger),
             logger: wiring.logger
         )
+        let receipts = try wiring.receipts(into: loader.tombstones)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 // Shut down in reverse order, so that the end can be watched.
                 services: (try privatePort(of: loader, wiring, registry).map { [.init(service: $0)] } ?? [])
+                    + (receipts.map { [.init(service: $0)] } ?? [])
                     + [.init(service: LoadService(loader: loader))],
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: wiring.logger

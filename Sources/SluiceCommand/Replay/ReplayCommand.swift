@@ -137,13 +137,15 @@ struct ReplayCommand: AsyncParsableCommand {
         // discards events.
         let keepsNothing = dryRun || records != nil
         let quarantine = keepsNothing ? Quarantine.discarding(logger: Self.silent) : try wiring.quarantine()
+        let pipeline = try wiring.pipeline(
+            trackers: trackers,
+            quarantine: quarantine,
+            reportsMissing: !dryRun && to.isEmpty
+        )
+        let receipts = try wiring.receipts(into: pipeline.tombstones)
         var replay = Replay(
             of: inputs,
-            through: try wiring.pipeline(
-                trackers: trackers,
-                quarantine: quarantine,
-                reportsMissing: !dryRun && to.isEmpty
-            ),
+            through: pipeline,
             rejectedEvents: quarantine,
             quarantine: records ?? FolderQuarantine(path: settings.process.quarantineFolder),
             trackers: selected.map(\.name),
@@ -153,6 +155,8 @@ struct ReplayCommand: AsyncParsableCommand {
         replay.quarantineFilter = try quarantineFilter()
         replay.rate = rate
         replay.isDryRun = dryRun
+        // People who are erased during the replay count as well; it ends with this function.
+        async let _: Void? = receipts?.watch()
         let showsProgress = Terminal.isInteractive && !json
         let report = try await replay.run(
             stoppingOn: [.sigterm, .sigint],

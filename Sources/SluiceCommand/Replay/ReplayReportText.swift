@@ -15,6 +15,7 @@ extension ReplayReport {
             if tracker.alreadyStored > 0 { table.add(["  already there", "\(tracker.alreadyStored)"]) }
             if tracker.refused > 0 { table.add(["  refused", "\(tracker.refused)"]) }
             if tracker.parked > 0 { table.add(["  parked", "\(tracker.parked)"]) }
+            if tracker.forgotten > 0 { table.add(["  of erased people", "\(tracker.forgotten)"]) }
             if tracker.undelivered > 0 { table.add(["  NOT delivered", "\(tracker.undelivered)"]) }
         }
         table.add(["seconds", "\(String(format: "%.2f", seconds))"])

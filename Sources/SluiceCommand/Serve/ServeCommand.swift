@@ -126,6 +126,7 @@ struct ServeCommand: AsyncParsableCommand {
             quarantine: quarantine,
             journal: wiring.journal()
         )
+        let receipts = try wiring.receipts(into: pipeline.tombstones)
         let server = wiring.server(of: pipeline, keys: keys, tls: tls)
         let planFiles = try wiring.planFiles(of: pipeline, and: server)
         let controlFile = try wiring.controlFile()
@@ -145,7 +146,7 @@ struct ServeCommand: AsyncParsableCommand {
             pipeline: pipeline,
             server: server,
             privatePort: privatePort,
-            others: [keyFile, tls, planFiles, settingChanges]
+            others: [keyFile, tls, planFiles, settingChanges, receipts]
         )
         try await services.run(at: address, settings, wiring.logger)
         Self.printSummary(

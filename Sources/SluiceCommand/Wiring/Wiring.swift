@@ -165,6 +165,21 @@ struct Wiring {
         )
     }
 
+    /// Reads the receipts of `sluice forget` into a process's tombstones, and creates the service that watches their folder; `nil` if
+    /// there is none.
+    ///
+    /// - Throws: exit status 1, with the reason printed, if they cannot be read: people would come back.
+    func receipts(into register: TombstoneRegister) throws -> ReceiptWatch? {
+        guard let path = settings.receiptsFolder, let key = settings.hashKey else { return nil }
+        let watch = ReceiptWatch(ReceiptFolder(path: path), key: key, into: register, logger: logger)
+        do throws(ReceiptFolder.Failure) {
+            try watch.load()
+        } catch {
+            throw Terminal.failure("The receipts of 'sluice forget' cannot be used: \(error)")
+        }
+        return watch
+    }
+
     // MARK: Ports
 
     /// Creates the private port; `nil` if it is switched off.

@@ -45,7 +45,7 @@ struct ConsoleRecord {
         TerminalEscapes.append(Array(name.utf8), to: &bytes)
         parser.members(of: line) { key, value in
             switch key {
-            case "id", "name", "time", "receivedAt": break
+            case "id", "name", "time", "receivedAt", "serverTime": break
             case "payload", "context": appendMembers(of: value, prefix: key == "context" ? "context." : "", to: &bytes)
             default: append(key: key, value: value, to: &bytes)
             }

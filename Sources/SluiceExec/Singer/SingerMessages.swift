@@ -70,6 +70,11 @@ package struct SingerMessages {
         } else {
             piece.append(contentsOf: line)
         }
+        if ServerTime.isMarked(line) {
+            // The destination's table has no column for it.
+            piece.removeLast(ServerTime.member.utf8CodeUnitCount + 1)
+            piece.append(UInt8(ascii: "}"))
+        }
         if !isAnnounced {
             announced[stream.name] = stream.announcement
             streams[definition]?.isAnnounced = true

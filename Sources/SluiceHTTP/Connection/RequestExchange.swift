@@ -217,7 +217,7 @@ extension RequestExchange {
             maximumBytes: loop.server.maximumBodyBytes,
             access: access.isKeyInBody ? nil : access.bodyAccess,
             additions: additions,
-            arrival: { BodyArrival(time: loop.now(), window: loop.server.clockCorrection) }
+            arrival: BodyArrival(time: loop.now(), window: loop.server.pipeline.eventTimes)
         )
         body = nil
         let beginsAtOnce = loop.mayBegin(work)

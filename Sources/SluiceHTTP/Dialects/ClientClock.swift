@@ -27,49 +27,76 @@ struct ClientClock {
         sentAt = time(value) ?? sentAt
     }
 
-    /// Appends the member `time`: the time of arrival, minus the time between the event and its sending by the client's clock.
+    /// What became of a time that the client stated.
+    struct Outcome {
+        /// Whether the event has another time than the client stated.
+        var isChanged = false
+        /// Whether the event could have another time in another attempt of the client to send it.
+        var dependsOnAttempt = false
+    }
+
+    /// Appends the member `time`: the time that the client stated or, if its clock differs from the server's by more than
+    /// `correctedDifference`, the time of arrival, minus the time between the event and its sending by the client's clock.
     ///
-    /// If that is not plausible, one of the client's two times is wrong: the event then has the time that the client stated, if
-    /// that is plausible, and otherwise no member `time`, which means the time of arrival. If the client did not say when it sent
-    /// the body, or `isCorrected` is false because the client wants the time to be stored as it is, the event has the time that the
-    /// client stated. A value that is not a time is appended as it is.
-    ///
-    /// - Returns: Whether the event has another time than the client stated.
+    /// A smaller difference is mostly the time of the transmission, and each attempt then gives the event the same time. If the time is
+    /// not plausible, one of the client's two times is wrong: the event then has the time that the client stated, if that is
+    /// plausible, and otherwise no member `time`. If the client did not say when it sent the body, or `isCorrected` is false because
+    /// the client wants the time to be stored as it is, the event has the time that the client stated. A value that is not a time is
+    /// appended as it is.
     mutating func append(
         _ value: UnsafeRawBufferPointer,
         isCorrected: Bool = true,
         to output: inout ByteBuilder
-    ) -> Bool {
+    ) -> Outcome {
         guard let stated = time(value) else {
             output.append(#","time":"#, value)
-            return false
+            return Outcome()
         }
-        let time = isCorrected ? corrected(stated) : stated
-        guard let time else { return true }
+        guard isCorrected, let sentAt else {
+            append(stated, to: &output)
+            return Outcome()
+        }
+        let difference = Duration.microseconds(arrival.microseconds - sentAt.microseconds)
+        let distance = difference < .zero ? .zero - difference : difference
+        let time = corrected(stated, by: distance > Self.correctedDifference ? difference : .zero)
+        if let time { append(time, to: &output) }
+        return Outcome(
+            isChanged: time?.microseconds != stated.microseconds,
+            dependsOnAttempt: distance >= Self.notedDifference
+        )
+    }
+
+    /// The difference of the clocks up to which times are not corrected.
+    private static let correctedDifference = Duration.seconds(30)
+    /// The difference from which another attempt could be beyond the other limit.
+    private static let notedDifference = Duration.seconds(10)
+
+    private func append(_ time: Timestamp, to output: inout ByteBuilder) {
         output.append(#","time":"#)
         output.appendQuoted(time)
-        return time.microseconds != stated.microseconds
     }
 
     /// The time of an event by the server's clock; `nil` if nothing better is known than that of its arrival.
-    private func corrected(_ stated: Timestamp) -> Timestamp? {
-        guard let sentAt else { return stated }
-        let microseconds = arrival.microseconds - (sentAt.microseconds - stated.microseconds)
-        if window.contains(microseconds: microseconds, arrival: arrival) {
-            return Timestamp(microseconds: microseconds)
+    private func corrected(_ stated: Timestamp, by difference: Duration) -> Timestamp? {
+        let plausible = window.microseconds(around: arrival)
+        let microseconds = stated.microseconds + Int64(difference / .microseconds(1))
+        if plausible.contains(microseconds) {
+            return difference == .zero ? stated : Timestamp(microseconds: microseconds)
         }
-        return window.contains(stated, arrival: arrival) ? stated : nil
+        return plausible.contains(stated.microseconds) ? stated : nil
     }
 
     /// Appends the member `time`: the time of arrival, minus the age of the event that the client states in milliseconds.
     ///
     /// Nothing is appended if the value is not a number, or the time is not plausible.
-    func append(ageInMilliseconds value: UnsafeRawBufferPointer, to output: inout ByteBuilder) {
+    ///
+    /// - Returns: Whether the time was appended; it depends on the attempt to send the event.
+    func append(ageInMilliseconds value: UnsafeRawBufferPointer, to output: inout ByteBuilder) -> Bool {
         guard value.count <= Self.maximumNumberBytes, let age = Double(String(decoding: value, as: UTF8.self)),
             (0...window.past / .milliseconds(1)).contains(age)
-        else { return }
-        output.append(#","time":"#)
-        output.appendQuoted(Timestamp(microseconds: arrival.microseconds - Int64(age * 1000)))
+        else { return false }
+        append(Timestamp(microseconds: arrival.microseconds - Int64(age * 1000)), to: &output)
+        return true
     }
 
     private mutating func time(_ value: UnsafeRawBufferPointer) -> Timestamp? {

@@ -98,7 +98,7 @@ extension Dialect {
 /// When a body arrived, and the times that its events can plausibly have.
 struct BodyArrival {
     let time: Timestamp
-    /// The times that the correction of a client's clock may have as its result.
+    /// The times that events may have, and with them the results of the correction of a client's clock.
     let window: TimeWindow
 }
 
@@ -128,6 +128,9 @@ protocol BodyTranslation: AnyObject {
     /// What is wrong with messages beside what the check finds in their lines, by the indexes of the lines.
     var refusals: [Int: [Violation]] { get }
 
+    /// The indexes of the lines whose time could be another one in another attempt to send the message.
+    var serverTimes: Set<Int> { get }
+
     /// Its approximate size in memory.
     var byteCount: Int { get }
 }
@@ -135,4 +138,5 @@ protocol BodyTranslation: AnyObject {
 extension BodyTranslation {
     var statedIDs: [String?] { [] }
     var refusals: [Int: [Violation]] { [:] }
+    var serverTimes: Set<Int> { [] }
 }

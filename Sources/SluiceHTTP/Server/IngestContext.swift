@@ -27,7 +27,6 @@ package struct IngestContext: Sendable {
     let connectionLimits: ConnectionState.Limits
     let maximumConnectionsPerKey: Int
     let cloudEvents: IngestConfiguration.CloudEvents
-    let clockCorrection: TimeWindow
     let recordsClientAddress: Bool
     let recordsTraceparent: Bool
     let proxies: [NetworkRange]
@@ -72,7 +71,6 @@ package struct IngestContext: Sendable {
         )
         maximumConnectionsPerKey = configuration.maximumConnectionsPerKey ?? max(1, connectionLimit / 2)
         cloudEvents = configuration.cloudEvents
-        clockCorrection = configuration.clockCorrection
         recordsClientAddress = configuration.recordsClientAddress
         recordsTraceparent = configuration.recordsTraceparent
         proxies = configuration.proxies

@@ -14,6 +14,8 @@ struct BodyWork: ~Copyable {
     /// Translates the body first; `nil` if it is in Sluice's own format.
     private let translation: (any BodyTranslation)?
     private var isTranslated: Bool
+    /// When the body arrived, and the times that its events may have.
+    private let arrival: BodyArrival
     /// What the sender may do; `nil` as long as the key that the body contains is not judged.
     private var access: Access?
     private var isConcealed = false
@@ -60,8 +62,9 @@ struct BodyWork: ~Copyable {
         maximumBytes: Int,
         access: Access?,
         additions: ContextAdditions,
-        arrival: () -> BodyArrival
+        arrival: BodyArrival
     ) {
+        self.arrival = arrival
         received = body
         receivedBytes = body.readableBytes
         switch language {
@@ -73,7 +76,7 @@ struct BodyWork: ~Copyable {
         case .dialect(let dialect):
             format = .lines
             self.isGzip = isGzip || (dialect.recognizesGzip && Self.looksCompressed(body))
-            translation = dialect.translation(of: arrival())
+            translation = dialect.translation(of: arrival)
             excess = dialect.excess
         }
         isTranslated = translation == nil
@@ -185,11 +188,14 @@ struct BodyWork: ~Copyable {
         return validator.begin(
             bodyOf: translation?.text.count ?? gzip?.text.count ?? received.readableBytes,
             as: format,
+            arrival: arrival.time,
+            eventTimes: arrival.window,
             nullIsAbsent: translation != nil,
             allowedEvents: allowedEvents,
             excess: excess,
             additions: additions,
-            refusals: translation?.refusals ?? [:]
+            refusals: translation?.refusals ?? [:],
+            serverTimes: translation?.serverTimes ?? []
         )
     }
 }

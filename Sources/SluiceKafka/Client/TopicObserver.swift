@@ -54,6 +54,20 @@ struct TopicObserver: ~Copyable {
         }
     }
 
+    /// Asks for the settings of topics; blocks, and creates none.
+    ///
+    /// - Throws: If no broker answers.
+    func guarantees(
+        of names: [String],
+        _ configuration: KafkaConfiguration,
+        _ interrupt: Interrupt
+    ) throws(TrackerError) -> [(name: String, guarantees: TopicGuarantees)] {
+        // Asking for a topic that does not exist could create it.
+        let missing = problems(of: names, configuration, interrupt)
+        guard missing.isEmpty else { throw missing[0] }
+        return names.map { ($0, client.guarantees(of: $0, timeout: configuration.startTimeout, interrupt)) }
+    }
+
     /// Frees all resources; blocks.
     consuming func close() {
         client.close()

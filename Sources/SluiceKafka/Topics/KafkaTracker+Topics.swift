@@ -1,6 +1,19 @@
 package import EventValidation
 package import TrackerKit
 
+extension KafkaTracker: RetainingTracker {
+    package func retentions(for catalog: EventCatalog) async throws(TrackerError) -> [PlaceRetention] {
+        let session = try session.get()
+        let interrupt = Interrupt()
+        let result = await withTaskCancellationHandler {
+            await session.retentions(for: catalog, interrupt)
+        } onCancel: {
+            interrupt.raise()
+        }
+        return try result.get()
+    }
+}
+
 extension KafkaTracker: TopicTracker {
     package func writes(
         toTopic topic: String,

@@ -12,6 +12,19 @@ package struct TopicGuarantees: Sendable, Hashable {
     /// `unclean.leader.election.enable`: whether a replica that lacks acknowledged messages may become the leader.
     package var allowsUncleanElection: Bool?
 
+    /// `retention.ms`; negative if messages are never removed.
+    package var retentionMilliseconds: Int64?
+    /// `segment.ms`: after this time, a file of the log takes no more messages, and only then can it be removed.
+    package var segmentMilliseconds: Int64?
+
+    /// The longest time that the topic keeps a message; `nil` if it keeps some for ever, or if the brokers did not say.
+    package var longestRetention: Duration? {
+        guard let cleanupPolicy, cleanupPolicy.split(separator: ",").contains("delete"),
+            let retentionMilliseconds, retentionMilliseconds >= 0, let segmentMilliseconds
+        else { return nil }
+        return .milliseconds(retentionMilliseconds) + .milliseconds(segmentMilliseconds)
+    }
+
     /// Nothing is known yet.
     package init() {}
 
@@ -69,6 +82,8 @@ extension TopicGuarantees {
     package mutating func set(_ name: String, _ value: String) {
         switch name {
         case "min.insync.replicas": minimumInSyncReplicas = Int(value)
+        case "retention.ms": retentionMilliseconds = Int64(value)
+        case "segment.ms": segmentMilliseconds = Int64(value)
         case "cleanup.policy": cleanupPolicy = value
         case "unclean.leader.election.enable": allowsUncleanElection = value == "true"
         default: break

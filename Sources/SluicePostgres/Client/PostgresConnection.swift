@@ -21,8 +21,8 @@ final class PostgresConnection {
     let handle: OpaquePointer
     /// The staging tables that this session has created; the server drops them with the session.
     var stagingTables: Set<String> = []
-    /// The keys for which the session has the functions that search rows, by the numbers of their targets.
-    var searchKeys: [Int: [String]] = [:]
+    /// The keys for which the session has the functions that search rows, by the names of the functions.
+    var searchKeys: [String: [String]] = [:]
     /// Whether a pooler is between this client and the server; set by `findPooler`.
     var isPooled = false
     /// Whether the latest transaction's COMMIT was sent; after a failure, it may have succeeded.

@@ -26,6 +26,7 @@ extension DeliveryLoader {
         try begin()
         // Otherwise a deferred constraint would fail the commit, and with it every row.
         try connection.execute("SET CONSTRAINTS ALL IMMEDIATE", limit)
+        try lockRecentIDs()
         for group in rows.groups where !report.isBroken(group) {
             try isolate(in: group, until: deadline, lockTimeout: lockTimeout, slowly: slowly, &report)
         }
@@ -41,7 +42,7 @@ extension DeliveryLoader {
     ) throws(PostgresFailure) {
         do throws(PostgresFailure) {
             try createStagingTable(of: group)
-            try createSearch(of: group.target)
+            try createSearch(of: group)
         } catch {
             guard error.source == .server, connection.isSettled else { throw error }
             report.leave(group.positions, of: group, because: TrackerError(error, table: group.target.table.sqlName))
@@ -49,11 +50,12 @@ extension DeliveryLoader {
     }
 
     /// Creates the function that searches a table's rows, unless the session has it.
-    private func createSearch(of target: LoadTarget) throws(PostgresFailure) {
-        let key = known.key(of: target.table) ?? []
-        guard connection.searchKeys[target.number] != key else { return }
-        try connection.execute(RowSearch(of: target).create(key: key), limit)
-        connection.searchKeys[target.number] = key
+    private func createSearch(of group: DeliveryRows.Group) throws(PostgresFailure) {
+        let key = known.key(of: group.target.table) ?? []
+        let search = RowSearch(of: group.target, recentIDs: recentIDs(of: group))
+        guard connection.searchKeys[search.name] != key else { return }
+        try connection.execute(search.create(key: key), limit)
+        connection.searchKeys[search.name] = key
     }
 
     /// Loads the rows of one table, and finds those that it does not accept.
@@ -205,7 +207,7 @@ extension DeliveryLoader {
             limit
         )
         isStaged = true
-        let search = RowSearch(of: target)
+        let search = RowSearch(of: target, recentIDs: recentIDs(of: group))
         let time = max(.milliseconds(1), deadline - .now)
         // The search ends by itself, unless a single statement takes too long.
         let timeout = min(limit.remaining, time + Self.lastPartTime)

@@ -33,8 +33,18 @@ struct DeliveryLoader {
     }
 
     private func loadDirectly() throws(PostgresFailure) -> LoadReport {
+        let isKeyUnknown = rows.groups.contains { $0.hasServerTimes && known.key(of: $0.target.table) == nil }
+        if isKeyUnknown { _ = try inspect() }
+        for group in rows.groups where recentIDs(of: group) != nil { try createStagingTable(of: group) }
         try begin()
+        try lockRecentIDs()
+        var report = LoadReport(rows)
         for group in rows.groups {
+            // A repeated id is skipped here and does not make the load fail, so it is no reason to load through staging next time.
+            if recentIDs(of: group) != nil {
+                report.duplicates += try stage(group.positions[...], of: group)
+                continue
+            }
             _ = try sender.send(
                 group.positions[...],
                 of: rows,
@@ -44,7 +54,6 @@ struct DeliveryLoader {
                 limit
             )
         }
-        var report = LoadReport(rows)
         try commit(&report)
         return report
     }
@@ -53,6 +62,7 @@ struct DeliveryLoader {
         if rows.groups.contains(where: { known.key(of: $0.target.table) == nil }) { _ = try inspect() }
         for group in rows.groups { try createStagingTable(of: group) }
         try begin()
+        try lockRecentIDs()
         var report = LoadReport(rows)
         for group in rows.groups {
             report.duplicates += try stage(group.positions[...], of: group)
@@ -79,16 +89,35 @@ struct DeliveryLoader {
     /// an earlier row of these.
     func stage(_ positions: ArraySlice<Int>, of group: DeliveryRows.Group) throws(PostgresFailure) -> Int {
         let target = group.target
+        // The table has two groups, and their rows share the staging table.
+        let clear = group.hasServerTimes ? target.clearStaging + "; " : ""
         let staged = try sender.send(
             positions,
             of: rows,
             to: target,
-            by: target.copyToStaging,
+            by: clear + target.copyToStaging,
             over: connection,
             limit
         )
-        let insert = target.insertFromStaging(key: known.key(of: target.table) ?? [])
+        let insert = target.insertFromStaging(
+            key: known.key(of: target.table) ?? [],
+            recentIDs: recentIDs(of: group)
+        )
         return staged - (try connection.execute(insert, limit))
+    }
+
+    /// Where the ids of a group's rows are remembered; `nil` if they need not be, or cannot be.
+    func recentIDs(of group: DeliveryRows.Group) -> RecentIDs? {
+        guard group.hasServerTimes, known.hasRecentIDs, let key = known.key(of: group.target.table),
+            RecentIDs.areNeeded(forKey: key)
+        else { return nil }
+        return RecentIDs(schema: schema)
+    }
+
+    /// Keeps the halves of the recent ids as they are until the end of the transaction, if it uses them.
+    func lockRecentIDs() throws(PostgresFailure) {
+        guard rows.groups.contains(where: { recentIDs(of: $0) != nil }) else { return }
+        _ = try connection.lastRows(of: RecentIDs(schema: schema).lock, limit)
     }
 
     /// Begins the transaction, and checks that it may store what it stores besides the rows.

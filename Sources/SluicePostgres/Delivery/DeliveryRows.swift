@@ -7,6 +7,8 @@ struct DeliveryRows {
     /// The rows for one table.
     struct Group {
         let target: LoadTarget
+        /// Whether the time of the events is not the sender's, so that another attempt to send one could have another time.
+        let hasServerTimes: Bool
         /// Positions in the delivery, ascending.
         fileprivate(set) var positions: [Int]
     }
@@ -49,24 +51,29 @@ struct DeliveryRows {
         places.reserveCapacity(delivery.count)
         var catalog: EventCatalog?
         var definitions: [LoadTarget] = []
-        var groupOfDefinition: [Int] = []
+        var groupOfKind: [Int] = []
         for (sliceIndex, slice) in delivery.slices.enumerated() {
             let batch = slice.batch
             if catalog !== batch.catalog {
                 catalog = batch.catalog
                 definitions = targets.targets(of: batch.catalog)
                 catalogTargets.append(definitions)
-                groupOfDefinition = Array(repeating: -1, count: definitions.count)
+                groupOfKind = Array(repeating: -1, count: 2 * definitions.count)
             }
             let entries = batch.entries
             for position in 0..<slice.count {
                 let index = slice.batchIndex(at: position)
                 let definition = Int(entries[index].definitionIndex)
-                var group = groupOfDefinition[definition]
+                let hasServerTime = ServerTime.isMarked(batch.line(at: index))
+                // Each table can have a group of each kind.
+                let kind = 2 * definition + (hasServerTime ? 1 : 0)
+                var group = groupOfKind[kind]
                 if group < 0 {
                     group = groups.count
-                    groupOfDefinition[definition] = group
-                    groups.append(Group(target: definitions[definition], positions: []))
+                    groupOfKind[kind] = group
+                    groups.append(
+                        Group(target: definitions[definition], hasServerTimes: hasServerTime, positions: [])
+                    )
                 }
                 groups[group].positions.append(places.count)
                 places.append(
@@ -74,7 +81,9 @@ struct DeliveryRows {
                 )
             }
         }
-        groups.sort { $0.target.table.name < $1.target.table.name }
+        groups.sort {
+            ($0.target.table.name, $0.hasServerTimes ? 1 : 0) < ($1.target.table.name, $1.hasServerTimes ? 1 : 0)
+        }
     }
 
     /// Whether a table has no partition for one of the rows.

@@ -74,7 +74,16 @@ struct LoadTarget: Sendable {
     /// The conflict target is the key, because a row that violates another unique index must fail instead of being skipped. The
     /// order is that of the key, so that two sessions that insert some of the same rows wait for each other and cannot deadlock;
     /// of several rows with one key, the first is stored.
-    func insertFromStaging(key: [String], where condition: String = "true") -> String {
+    ///
+    /// With `recentIDs`, it is the first of several rows with one id, whatever their times are, and none if the id is remembered.
+    func insertFromStaging(key: [String], recentIDs: RecentIDs? = nil, where condition: String = "true") -> String {
+        guard let recentIDs else { return insertFromStaging(key: key, where: condition) }
+        let store = recentIDs.store(from: staging, place: place, of: table.name, where: condition)
+        let insert = insertFromStaging(key: key, where: "s.\(place) IN (SELECT place FROM fresh)")
+        return "\(store) \(insert)"
+    }
+
+    private func insertFromStaging(key: [String], where condition: String) -> String {
         let columns = table.columns.map { "s." + SQLText.identifier($0.name) }.joined(separator: ", ")
         let insert = """
             INSERT INTO \(table.sqlName) (\(columnList)) SELECT \(columns) FROM pg_temp.\(staging) s WHERE \(condition)

@@ -23,6 +23,7 @@ extension PostgresSession {
         }
         var rows = DeliveryRows(delivery, &targets)
         sender.reset()
+        exchangeRecentIDs(for: rows, interrupt)
         do throws(PostgresFailure) {
             try removeRowsWithoutPartition(from: &rows, interrupt)
             // Otherwise a replay of old events would park all of them.

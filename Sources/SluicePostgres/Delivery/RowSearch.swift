@@ -25,13 +25,19 @@ struct RowSearch: Sendable {
     private static let largestPart = 1000
 
     private let target: LoadTarget
+    /// Where the ids of the rows are remembered; `nil` if they need not be.
+    private let recentIDs: RecentIDs?
 
-    init(of target: LoadTarget) {
+    init(of target: LoadTarget, recentIDs: RecentIDs?) {
         self.target = target
+        self.recentIDs = recentIDs
     }
 
     /// The function's name.
-    private var name: String { "pg_temp." + SQLText.identifier("sluice_search_\(target.number)") }
+    var name: String {
+        let kind = recentIDs == nil ? "" : "_recent"
+        return "pg_temp." + SQLText.identifier("sluice_search_\(target.number)\(kind)")
+    }
 
     /// Creates the function, for a key by which duplicates are recognized.
     ///
@@ -41,6 +47,7 @@ struct RowSearch: Sendable {
     func create(key: [String]) -> String {
         let insert = target.insertFromStaging(
             key: key,
+            recentIDs: recentIDs,
             where: "s.ctid = ANY (search.places[search.first:search.first + search.width - 1])"
         )
         let body = """

@@ -119,7 +119,10 @@ package struct CopyEncoder {
             }
         }
         try appendExtra(layout, &reader, &buffer)
-        guard reader.take(UInt8(ascii: "}")), reader.take(UInt8(ascii: "}")), reader.isAtEnd else {
+        guard reader.take(UInt8(ascii: "}")) else { throw .notCanonical(offset: reader.position) }
+        // Nearly all lines end here.
+        if reader.next != UInt8(ascii: "}") { _ = takeKey(ServerTime.member, &reader) }
+        guard reader.take(UInt8(ascii: "}")), reader.isAtEnd else {
             throw .notCanonical(offset: reader.position)
         }
     }

@@ -14,7 +14,8 @@ struct RoleGrants {
         let role = SQLText.identifier(role)
         let own =
             [(name: CheckpointTable.name, privileges: ["SELECT", "INSERT", "UPDATE"])]
-            + LoaderTable.all.map { (name: $0.name, privileges: $0.privileges) }
+            + LoaderTable.all.map { (name: $0.name, privileges: $0.privileges) } + RecentIDs.tables
+            + [(name: ErasureStatements.tombstones, privileges: ["SELECT"])]
         let schema = SQLText.identifier(schema)
         var statements = [
             "GRANT TEMPORARY ON DATABASE \(SQLText.identifier(database)) TO \(role)",

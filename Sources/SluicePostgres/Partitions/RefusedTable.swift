@@ -152,7 +152,7 @@ extension StoredRefusal {
 }
 
 /// Bytes as pairs of hexadecimal digits, as in the server's text format of `bytea`.
-private enum Hexadecimal {
+enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
     static func text(of bytes: [UInt8]) -> String {

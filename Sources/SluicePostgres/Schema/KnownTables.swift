@@ -21,6 +21,7 @@ final class KnownTables: Sendable {
     private static let shortestPartitionsInterval = Duration.seconds(1)
 
     private let tables = Mutex<[String: Known]>([:])
+    private let recentIDs = Mutex(false)
     private let partitionsReadAt = Mutex<ContinuousClock.Instant?>(nil)
     private let partitionsEnd: Gauge
 
@@ -36,6 +37,7 @@ final class KnownTables: Sendable {
             return Known(key: table.eventKey, types: types, coverage: table.coverage)
         }
         tables.withLock { $0 = known }
+        recentIDs.withLock { $0 = RecentIDs.areUsable(in: present) }
         notePartitionsEnd()
     }
 
@@ -69,6 +71,9 @@ final class KnownTables: Sendable {
     /// The columns by which a table recognizes an event that it already has, which are none if the table has no key; `nil` if they
     /// are unknown.
     func key(of table: EventTable) -> [String]? { tables.withLock { $0[table.name]?.key } }
+
+    /// Whether the ids of events whose time is not the sender's can be remembered.
+    var hasRecentIDs: Bool { recentIDs.withLock { $0 } }
 
     /// Whether a column of the table is known not to store each value exactly.
     func isMistyped(_ table: EventTable) -> Bool {

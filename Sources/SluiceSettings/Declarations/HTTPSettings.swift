@@ -1,4 +1,3 @@
-import EventModel
 package import SettingDefinitions
 import SluiceHTTP
 
@@ -181,21 +180,6 @@ extension HTTPSettings {
             "http.cloudEvents.subjectIsUserId",
             \.port.cloudEvents.subjectIsUserID,
             "Whether the `subject` of a CloudEvent is the event's userId."
-        ),
-        .duration(
-            "http.clockCorrection.pastDays",
-            \.port.clockCorrection.past,
-            within: 1...36_500,
-            """
-            How long before its arrival a client's event may have happened, in days, after the correction by the \
-            client's `sentAt`; a correction with another result is not made.
-            """
-        ),
-        .duration(
-            "http.clockCorrection.aheadDays",
-            \.port.clockCorrection.ahead,
-            within: 0...36_500,
-            "How long after its arrival it may have happened, in days."
         ),
         .count(
             "http.maximumConnections",

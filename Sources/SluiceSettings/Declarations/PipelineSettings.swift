@@ -1,4 +1,5 @@
 import EventJournal
+import EventModel
 package import EventPipeline
 import EventQuarantine
 package import SettingDefinitions
@@ -78,6 +79,28 @@ enum DeliverySettings {
             scope: .processAndTracker,
             isChangeable: true,
             "How long a delivery waits for more events, in milliseconds."
+        ),
+    ]
+}
+
+/// The times that new events may have.
+enum EventTimeSettings {
+    static let all: [Setting<Pipeline.Configuration>] = [
+        .duration(
+            "events.maximumAgeDays",
+            \.eventTimes.past,
+            within: 1...3_650_000,
+            """
+            How long before its arrival an event may have happened, in days; an event with an earlier time is rejected. \
+            A correction of a client's clock with such a result is not made. It does not apply to replays and to \
+            `sluice load`.
+            """
+        ),
+        .duration(
+            "events.maximumLeadDays",
+            \.eventTimes.ahead,
+            within: 0...3_650_000,
+            "How long after its arrival an event may have happened, in days, because clocks of clients may be ahead."
         ),
     ]
 }

@@ -28,6 +28,7 @@ extension SettingKey {
     package static let strictTrackers = ProcessSettings.strictTrackers.key
     package static let logLevel = ProcessSettings.logLevel.key
     package static let logFormat = ProcessSettings.logFormat.key
+    package static let receiptsFolder = PrivacySettings.receiptsFolder.key
     static let hashKey = SettingKey(
         "privacy.hashKey",
         .text,
@@ -108,14 +109,30 @@ extension ProcessSettings {
     static let all = plan + quarantineAndTrackers + log
 }
 
-/// The settings of sensitive values.
+/// The settings of sensitive values and of the erasure of people.
 struct PrivacySettings: Configurable {
     static let defaults = PrivacySettings()
 
-    /// The key of hashed values; `nil` if there is none.
+    /// The key of hashed values and of tombstones; `nil` if there is none.
     var hashKey: HashKey?
+    /// The folder of the receipts of `sluice forget`; `nil` if there is none.
+    var receiptsFolder: String?
 
-    static let all = Setting<PrivacySettings>.secret(.hashKey, orIn: .hashKeyFile) { secret, values, privacy in
+    fileprivate static let receiptsFolder = Setting<PrivacySettings>.text(
+        "privacy.receiptsFolder",
+        \.receiptsFolder,
+        """
+        The folder of the receipts that `sluice forget` writes. From them, serve, load and replay know whose earlier events no \
+        tracker gets; so each machine needs them, and privacy.hashKeyFile. None are read unless it is set.
+        """
+    )
+
+    static let all = [receiptsFolder] + hashKeys
+
+    private static let hashKeys = Setting<PrivacySettings>.secret(.hashKey, orIn: .hashKeyFile) {
+        secret,
+        values,
+        privacy in
         privacy.hashKey = HashKey(secret.bytes)
         if privacy.hashKey == nil {
             let count = secret.bytes.count

@@ -34,6 +34,7 @@ package struct EventLines: Sendable {
     package static func members(of format: SocketConfiguration.Format) -> [String] {
         let canonical = [
             "id", "name", "time", "receivedAt", "userId", "anonymousId", "sessionId", "context", "payload",
+            "serverTime",
         ]
         return format == .logstash ? ["@timestamp", "@version"] + canonical : canonical
     }

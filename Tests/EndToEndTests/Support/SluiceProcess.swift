@@ -137,6 +137,9 @@ final class SluiceProcess: Sendable {
         // Several servers may run at one time.
         environment["SLUICE_ADMIN_LISTEN"] = "127.0.0.1:0"
         environment["SLUICE_LOG_FORMAT"] = "text"
+        // The events of many tests have fixed times.
+        environment["SLUICE_EVENTS_MAXIMUM_AGE_DAYS"] = "3650000"
+        environment["SLUICE_EVENTS_MAXIMUM_LEAD_DAYS"] = "3650000"
         return environment
     }
 

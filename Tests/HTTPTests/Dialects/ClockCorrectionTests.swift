@@ -34,7 +34,11 @@ struct ClockCorrectionTests {
 
     /// Times around the arrival and at both limits of the default window, and times that are nonsense.
     private static let times: [Timestamp] =
-        [0, -10_000_000, 3_600_000_000, day - 1, day, day + 1_000_000, -14 * day, 14 * day, -399 * day, -400 * day]
+        [
+            0, -10_000_000, -30_000_000, -30_001_000, 30_000_000, 30_001_000, 3_600_000_000, 2 * day - 1, 2 * day,
+            2 * day + 1_000_000, -14 * day, 14 * day, -399 * day,
+            -400 * day,
+        ]
         .map { Timestamp(microseconds: arrival + $0) }
         + [
             -401 * day, -30 * 365 * day, 30 * 365 * day, -arrival, -arrival + 1000, .min / 2, .max / 2,
@@ -42,8 +46,9 @@ struct ClockCorrectionTests {
 
     /// The time that an event must have, by the rule of the documentation.
     private static func wanted(_ stated: Timestamp, sentAt: Timestamp) -> Int64 {
-        let window = arrival - 400 * day...arrival + day
-        let corrected = arrival - (sentAt.microseconds - stated.microseconds)
+        let window = arrival - 400 * day...arrival + 2 * day
+        let difference = arrival - sentAt.microseconds
+        let corrected = stated.microseconds + (abs(difference) > 30_000_000 ? difference : 0)
         if window.contains(corrected) { return corrected }
         return window.contains(stated.microseconds) ? stated.microseconds : arrival
     }
@@ -72,7 +77,7 @@ struct ClockCorrectionTests {
             }
         let body = #"{"batch":[\#(messages.joined(separator: ","))]\#(member)}"#
         let fields = sending == .postHogHeader ? "PostHog-Request-Timestamp: \(sentAt)\r\n" : ""
-        return try await DialectExchange.send(Array(body.utf8), to: path, plan, fields: fields)
+        return try await DialectExchange.send(Array(body.utf8), to: path, plan, fields: fields, eventTimes: .standard)
     }
 
     @Test(
@@ -107,7 +112,7 @@ struct ClockCorrectionTests {
                 Array(message.utf8),
                 to: "/v1/track",
                 Self.plan,
-                configure: { $0.clockCorrection.past = .seconds(past * 86_400) }
+                eventTimes: TimeWindow(past: .seconds(past * 86_400), ahead: .zero)
             )
             let line = try #require(result.lines.first)
             #expect(line.contains(#""time":"\#(Timestamp(microseconds: time))""#), "\(line)")

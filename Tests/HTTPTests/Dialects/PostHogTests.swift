@@ -1,3 +1,4 @@
+import EventModel
 import EventPipeline
 import EventSchema
 import Foundation
@@ -16,7 +17,7 @@ struct PostHogTests {
     private static let line = """
         {"id":"\(id)","name":"Order Completed","time":"2020-09-13T12:26:30.000000Z","userId":"u1","sessionId":"s1",\
         "context":{"originalTimestamp":"2019-01-01T00:00:00Z","$lib":"web","$session_id":"s1","$set":{"email":"a@b.c"}},\
-        "payload":{"total":1.5}}
+        "payload":{"total":1.5},"serverTime":true}
         """
     private static let event = """
         {"event":"Order Completed","uuid":"\(id)","timestamp":"2019-01-01T00:00:00Z","$set":{"email":"a@b.c"},
@@ -47,7 +48,7 @@ struct PostHogTests {
                 """
                 {"id":"\(Self.id)","name":"Order Completed","time":"2020-09-13T12:26:30.000000Z","anonymousId":"u1",\
                 "sessionId":"s1","context":{"originalTimestamp":"2019-01-01T00:00:00+00:00","$window_id":"w1",\
-                "$set":{"email":"a@b.c"}},"payload":{"total":1.5}}
+                "$set":{"email":"a@b.c"}},"payload":{"total":1.5},"serverTime":true}
                 """
             ]
         )
@@ -112,12 +113,17 @@ struct PostHogTests {
             (#""offset":34560000000"#, "2019-08-10T12:26:40.000000Z"),
             (#""offset":34560000001"#, "2020-09-13T12:26:40.000000Z"),
             (#""offset":-1"#, "2020-09-13T12:26:40.000000Z"), (#""offset":"2500""#, "2020-09-13T12:26:40.000000Z"),
-            (#""offset":2500,"timestamp":"2019-01-01T00:00:00Z""#, "2019-01-01T00:00:00Z"),
+            (#""offset":2500,"timestamp":"2020-01-01T00:00:00Z""#, "2020-01-01T00:00:00Z"),
         ]
     )
     func offset(members: String, time: String) async throws {
         let event = #"{"event":"Order Completed","distinct_id":"u1",\#(members),"properties":{"total":1}}"#
-        let result = try await DialectExchange.send("[\(event)]", to: "/e/", Self.plan)
+        let result = try await DialectExchange.send(
+            Array("[\(event)]".utf8),
+            to: "/e/",
+            Self.plan,
+            eventTimes: .standard
+        )
         let line = try #require(result.lines.first)
         #expect(line.contains(#""time":"\#(time)""#))
     }

@@ -69,7 +69,7 @@ struct SegmentTests {
             #expect(result.response.body == #"{"success":true,"accepted":1,"rejected":[]}"#)
             #expect(
                 result.lines == [
-                    #"{"id":"\#(Self.id)",\#(name)"time":"2020-09-13T12:26:40.000000Z","userId":"u1",\#(payload)}"#
+                    #"{"id":"\#(Self.id)",\#(name)"time":"2024-10-19T08:45:53.388Z","userId":"u1",\#(payload)}"#
                 ]
             )
         }

@@ -19,6 +19,20 @@ import TrackerKit
         "retention.ms": "1",
     ]
 
+    @Test("a topic keeps messages for its retention and one segment, or for ever, or for an unknown time")
+    func retention() {
+        func longest(_ policy: String, _ retention: String, _ segment: String? = "604800000") -> Duration? {
+            let settings = ["cleanup.policy": policy, "retention.ms": retention, "segment.ms": segment]
+            return guarantees(settings.compactMapValues { $0 }).longestRetention
+        }
+        #expect(longest("delete", "86400000") == .seconds(8 * 86_400))
+        #expect(longest("compact,delete", "1000", "1") == .milliseconds(1001))
+        #expect(longest("compact", "1000") == nil)
+        #expect(longest("delete", "-1") == nil)
+        #expect(longest("delete", "1000", nil) == nil)
+        #expect(TopicGuarantees().longestRetention == nil)
+    }
+
     @Test(
         "a topic is refused with all reasons, and only with those that the requirement names",
         .promise("unsafe-relay")

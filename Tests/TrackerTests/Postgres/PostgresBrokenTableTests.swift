@@ -204,6 +204,9 @@ enum LoaderRole {
         GRANT SELECT, INSERT, UPDATE ON analytics._sluice_loader_offsets TO loader;
         GRANT SELECT, INSERT, UPDATE, DELETE ON analytics._sluice_refused TO loader;
         GRANT INSERT ON analytics._sluice_accepted_losses TO loader;
+        GRANT SELECT, INSERT ON analytics._sluice_recent_ids TO loader;
+        GRANT TRUNCATE ON analytics._sluice_recent_ids_0, analytics._sluice_recent_ids_1 TO loader;
+        GRANT SELECT, UPDATE ON analytics._sluice_recent_ids_current TO loader;
         """
 
     /// Creates a migrated database in which the role has its privileges.

@@ -65,6 +65,8 @@ struct PostgresMigrationTests {
             report.migrations == [
                 "0001_schema.sql", "0002_checkpoints.sql", "0003_sessions.sql", "0004_loader.sql",
                 "0005_event_time.sql",
+                "0006_recent_ids.sql",
+                "0007_forgotten.sql",
             ]
         )
         #expect(report.createdTables == ["item_purchased"])

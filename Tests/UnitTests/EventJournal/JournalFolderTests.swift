@@ -77,6 +77,24 @@ struct JournalFolderTests {
         #expect(try cuts() == first + [0, 89].map { "00000000000000000009.segment.\($0).cut" })
     }
 
+    @Test("removed bytes that are kept beside segments expire while the journal is open, too, with the next segment")
+    func oldCutsOfOpenJournal() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let journal = try Journal(folder: folder, configuration: .small(), now: 0)
+        var writer = JournalWriter(journal)
+        for _ in 0..<20 { _ = try writer.commit([SampleEntry([String(repeating: "x", count: 500)])], now: 0) }
+        let path = folder + "/00000000000000000900.segment.1.cut"
+        #expect(FileManager.default.createFile(atPath: path, contents: Data("x".utf8)))
+        let written = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        let day: Int64 = 86_400_000_000
+        #expect(try !journal.retire(before: 5, now: written + 89 * day).isEmpty)
+        #expect(FileManager.default.fileExists(atPath: path))
+        #expect(try journal.retire(before: 0, now: written + 91 * day).isEmpty)
+        #expect(FileManager.default.fileExists(atPath: path))
+        #expect(try !journal.retire(before: 20, now: written + 91 * day).isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test("only one process can lock the journal, and the error names that process", .promise("already-in-use"))
     func locked() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -71,7 +71,7 @@ struct SettingCatalogTests {
         }
         #expect(
             Self.keys.filter { $0.range?.lowerBound == 0 }.map(\.name) == [
-                "http.maxWaitSeconds", "http.timeouts.drainSeconds", "http.clockCorrection.aheadDays",
+                "events.maximumLeadDays", "http.maxWaitSeconds", "http.timeouts.drainSeconds",
                 "exec.timeouts.graceSeconds", "journal.intervalMilliseconds", "journal.retention.ageHours",
                 "delivery.lingerMilliseconds",
                 "delivery.parkAfterSeconds", "shutdown.timeoutSeconds",

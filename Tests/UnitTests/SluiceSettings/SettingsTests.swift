@@ -1,4 +1,5 @@
 import EventJournal
+import EventModel
 import EventPipeline
 import Logging
 import Operations
@@ -40,6 +41,7 @@ struct SettingsTests {
     func places() throws {
         let settings = try settings(
             """
+            events: { maximumAgeDays: 30, maximumLeadDays: 0 }
             http: { listen: '[::1]:81', timeouts: { headSeconds: 3 }, proxies: [10.0.0.0/8], recordTraceparent: true }
             admin: { listen: 'localhost:82' }
             shutdown: { timeoutSeconds: 7 }
@@ -49,6 +51,7 @@ struct SettingsTests {
         )
         #expect(settings.http.host == "::1" && settings.http.port == 81)
         #expect(settings.http.timeouts.head == .seconds(3))
+        #expect(settings.pipeline.eventTimes == TimeWindow(past: .seconds(30 * 86_400), ahead: .zero))
         #expect(settings.http.proxies.count == 1 && settings.http.recordsTraceparent)
         #expect(settings.privatePort?.host == "localhost" && settings.privatePort?.port == 82)
         #expect(settings.pipeline.shutdownTimeout == .seconds(7))

@@ -43,6 +43,7 @@ struct SegmentMessages: MessageFormat {
     private let kind: SegmentKind?
     private var clock: ClientClock
     private(set) var key: [UInt8]?
+    private(set) var hasServerTime = false
 
     init(kind: SegmentKind?, _ arrival: BodyArrival) {
         self.kind = kind
@@ -79,10 +80,13 @@ struct SegmentMessages: MessageFormat {
         }
         if let id = members.messageID { output.appendMessageID(bytes(id)) }
         var original: UnsafeRawBufferPointer?
+        hasServerTime = false
         if let time = members.originalTimestamp ?? members.timestamp {
             var clock = clock
             if let sentAt = members.sentAt { clock.noteSentAt(bytes(sentAt)) }
-            if clock.append(bytes(time), to: &output) { original = bytes(time) }
+            let outcome = clock.append(bytes(time), to: &output)
+            if outcome.isChanged { original = bytes(time) }
+            hasServerTime = outcome.dependsOnAttempt
         }
         if let user = members.userID { output.appendIdentifier(#","userId":"#, bytes(user)) }
         if let device = members.anonymousID { output.appendIdentifier(#","anonymousId":"#, bytes(device)) }

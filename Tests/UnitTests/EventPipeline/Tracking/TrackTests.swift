@@ -22,12 +22,18 @@ struct TrackTests {
     private func pipeline(
         _ trackers: [any Tracker],
         capacityInEvents: Int = 100_000,
-        catalog: EventCatalog = ShapesEvents.catalog
+        catalog: EventCatalog = ShapesEvents.catalog,
+        eventTimes: TimeWindow = TimeWindow(past: .seconds(36_500 * 86_400), ahead: .zero)
     ) throws -> Pipeline {
-        try Pipeline(
+        var configuration = Pipeline.Configuration(
+            queue: .init(capacityInEvents: capacityInEvents),
+            delivery: .init(linger: .zero)
+        )
+        configuration.eventTimes = eventTimes
+        return try Pipeline(
             catalog: catalog,
             trackers: trackers,
-            configuration: .init(queue: .init(capacityInEvents: capacityInEvents), delivery: .init(linger: .zero)),
+            configuration: configuration,
             quarantine: .discarding(logger: logger),
             logger: logger,
             clock: clock,
@@ -67,10 +73,10 @@ struct TrackTests {
         #expect(
             tracker.events.map(\.json) == [
                 head + #""time":"2023-11-14T22:13:20.123456Z",\#(arrival),"userId":"inner","anonymousId":"a","#
-                    + #""sessionId":"s","context":{"ip":"::1","requestId":"r-1"},"payload":{}}"#,
+                    + #""sessionId":"s","context":{"ip":"::1","requestId":"r-1"},"payload":{},"serverTime":true}"#,
                 head + #""time":"1970-01-01T00:00:00Z",\#(arrival),"userId":"outer","sessionId":"s","#
                     + #""context":{"requestId":"r-1"},"payload":{}}"#,
-                head + #""time":"2023-11-14T22:13:20.123456Z",\#(arrival),"payload":{}}"#,
+                head + #""time":"2023-11-14T22:13:20.123456Z",\#(arrival),"payload":{},"serverTime":true}"#,
             ]
         )
     }
@@ -88,6 +94,31 @@ struct TrackTests {
         }
         #expect(tracker.events.isEmpty)
         #expect(pipeline.statistics.accepted == 0)
+    }
+
+    @Test(
+        "an event is accepted up to both limits on its time, and rejected a microsecond beyond them",
+        .promise("client-times")
+    )
+    func times() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let window = TimeWindow(past: .seconds(60), ahead: .seconds(2))
+        let pipeline = try pipeline([tracker], eventTimes: window)
+        let arrival = now().microseconds
+        func time(_ offset: Int64) -> Timestamp { Timestamp(microseconds: arrival + offset) }
+        try await run(pipeline) {
+            for offset in [-60_000_001, 2_000_001] as [Int64] {
+                let error = await #expect(throws: TrackError.self) {
+                    try await pipeline.track(ShapesEvents.NothingSaid(), time: time(offset))
+                }
+                #expect(error?.violations.map(\.code) == [.timeOutOfRange])
+                #expect(error?.violations.first?.path == "$.time")
+            }
+            for offset in [-60_000_000, 2_000_000] as [Int64] {
+                try await pipeline.track(ShapesEvents.NothingSaid(), time: time(offset))
+            }
+        }
+        #expect(tracker.events.map(\.time.microseconds) == [arrival - 60_000_000, arrival + 2_000_000])
     }
 
     @Test("track waits for room; tryTrack throws full, and accepts nothing", .promise("no-room"))

@@ -72,6 +72,8 @@ package struct ReferenceCheck {
             }
         }
         if let definition { line += ",\"payload\":" + payload(fields["payload"], of: definition) }
+        // The ids of the cases have no plausible time.
+        if fields["id"] != nil, fields["time"] == nil { line += #","serverTime":true"# }
         return line + "}"
     }
 

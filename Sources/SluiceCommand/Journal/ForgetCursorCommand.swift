@@ -2,14 +2,14 @@ import ArgumentParser
 import EventJournal
 
 /// `sluice journal forget`: removes the cursor of a tracker that no longer exists.
-struct ForgetCommand: AsyncParsableCommand {
+struct ForgetCursorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
         abstract: "Remove a tracker's cursor, so that the journal no longer keeps events for that tracker.",
         discussion: """
             No other process may have the journal open. Asks before it changes anything. If a tracker of this name is \
             configured again later, it starts as a new one; PostgreSQL, which stores its own checkpoint, continues from \
-            there.
+            there. It erases no events; 'sluice forget' erases a person's.
             """
     )
 

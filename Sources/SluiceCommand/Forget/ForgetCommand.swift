@@ -1,0 +1,180 @@
+import ArgumentParser
+import EventModel
+import EventValidation
+import Logging
+import SluiceSettings
+import TrackerKit
+
+/// `sluice forget`: erases the events of a person.
+struct ForgetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Erase the events of a person from PostgreSQL, and keep them from coming back.",
+        discussion: """
+            Erases the rows of a user id that were received before now, and those without a user of the anonymous ids that were \
+            seen with this user alone, from every table of events and from the refused records of 'sluice load'. An anonymous \
+            id that was seen with several users is listed, and erased only with --include-shared; rows that name another user \
+            never are. It cannot be undone, so use --dry-run first.
+
+            Writes a receipt to privacy.receiptsFolder: what was erased, what remains elsewhere and until when, and a tombstone, \
+            which is a hash of the id under privacy.hashKeyFile. From the receipts, 'sluice serve', 'load' and 'replay' know \
+            whose earlier events no tracker gets. Needs the role that owns the tables. If it is interrupted, run it again.
+
+            With --again, it erases what receipts say, as is needed after a backup was restored; 'sluice check' fails until \
+            then.
+
+            It has nothing to do with 'sluice journal forget', which removes the cursor of a tracker.
+
+            Exits with 0 if everything was erased; 1 if something was not; and 64 for wrong usage.
+            """
+    )
+
+    /// The maximum number of people in one receipt.
+    private static let maximumPeople = 10_000
+
+    @Option(help: ArgumentHelp("The user id of a person; can be repeated.", valueName: "id"))
+    var user: [String] = []
+
+    @Option(
+        help: ArgumentHelp("A file with a user id on each line; - for standard input.", valueName: "file"),
+        completion: .file()
+    )
+    var file: String?
+
+    @Flag(help: "Print what would be erased, and erase nothing.")
+    var dryRun = false
+
+    @Flag(help: "Also erase the events without a user of anonymous ids that were seen with several users.")
+    var includeShared = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Erase what a receipt, or each one in a folder, says; can be repeated.",
+            valueName: "receipts"
+        ),
+        completion: .file()
+    )
+    var again: [String] = []
+
+    @OptionGroup var plan: PlanFolder
+    @OptionGroup var trackers: TrackerOptions
+    @OptionGroup var journal: JournalOptions
+
+    func validate() throws {
+        guard again.isEmpty else {
+            guard user.isEmpty, file == nil, !includeShared else {
+                throw ValidationError(
+                    "--again takes the people from the receipts, so it excludes --user, --file and --include-shared."
+                )
+            }
+            if again.contains("") { throw ValidationError("--again is empty.") }
+            return
+        }
+        guard !user.isEmpty || file != nil else {
+            throw ValidationError("Say whose events to erase, with --user or --file.")
+        }
+        // An unset variable in a script.
+        if user.contains("") { throw ValidationError("--user is empty.") }
+        if file?.isEmpty == true { throw ValidationError("--file is empty.") }
+    }
+
+    func run() async throws {
+        let stated = CommandLineSettings(plan, trackers, journal)
+        let settings = try Settings.load(stated, file: plan.config.path, keepsJournal: true, usesRelay: false)
+        let relay = try Settings.load(stated, file: plan.config.path, keepsJournal: true).relay
+        guard let folder = settings.receiptsFolder else {
+            throw Terminal.failure(
+                "Receipts need a folder: set privacy.receiptsFolder or SLUICE_PRIVACY_RECEIPTS_FOLDER."
+            )
+        }
+        guard let key = settings.hashKey else {
+            throw Terminal.failure("Tombstones need a key: set privacy.hashKeyFile or SLUICE_PRIVACY_HASH_KEY.")
+        }
+        let wiring = Wiring(
+            settings,
+            plan: try PlanFolder.plan(at: settings.process.eventsFolder),
+            minimumLogLevel: .error
+        )
+        let configured = try wiring.trackers()
+        let journalEnd = Remainders.end(ofJournal: settings.journal?.folder)
+        let erasure = Erasure(
+            trackers: configured.compactMap { $0 as? any ErasingTracker },
+            folder: ReceiptFolder(path: folder),
+            key: key,
+            remainders: { requestedAt in
+                await Remainders(
+                    settings: settings,
+                    relay: relay,
+                    catalog: wiring.catalog,
+                    trackers: configured,
+                    requestedAt: requestedAt,
+                    journalEnd: journalEnd
+                ).all()
+            }
+        )
+        if erasure.trackers.isEmpty {
+            Terminal.printError(
+                "warning: No tracker is configured from which Sluice can erase; the receipt only has tombstones."
+            )
+        }
+        do {
+            try await run(erasure)
+        } catch let error as ReceiptFolder.Failure {
+            throw Terminal.failure("The receipts cannot be used: \(error)")
+        } catch {
+            throw Terminal.reported(error)
+        }
+    }
+
+    private func run(_ erasure: Erasure) async throws {
+        guard again.isEmpty else { return try await runAgain(erasure) }
+        let users = try users()
+        if dryRun {
+            let preview = try await erasure.preview(users, includesShared: includeShared, requestedAt: .now())
+            try ForgetReport.show(preview, includesShared: includeShared)
+        } else if let interrupted = try erasure.interrupted(of: users, among: erasure.folder.read()) {
+            Terminal.printError("Completing the request of \(interrupted.receipt.requestedAt), which was interrupted.")
+            _ = try await erasure.apply([interrupted])
+            try ForgetReport.show(try ReceiptFolder.read(paths: [interrupted.path])[0].receipt, at: interrupted.path)
+        } else {
+            let (receipt, shared) = try await erasure.erase(users, includesShared: includeShared, requestedAt: .now())
+            try ForgetReport.show(shared: shared)
+            try ForgetReport.show(receipt, at: "\(erasure.folder.path)/\(receipt.fileName)")
+        }
+    }
+
+    private func runAgain(_ erasure: Erasure) async throws {
+        let receipts = try ReceiptFolder.read(paths: again)
+        if let other = receipts.first(where: { !$0.receipt.isMade(with: erasure.key) }) {
+            throw ReceiptFolder.Failure(
+                description:
+                    "'\(other.path)' was made with another key than privacy.hashKeyFile, so nobody can be found with it"
+            )
+        }
+        let erased = dryRun ? try await erasure.preview(receipts) : try await erasure.apply(receipts)
+        try ForgetReport.show(again: erased, of: receipts.count, isDryRun: dryRun)
+    }
+
+    /// The people to erase, each once.
+    private func users() throws -> Set<String> {
+        var users = user
+        if let file {
+            do {
+                let bytes = try RegularFile.contents(given: file == "-" ? "/dev/stdin" : file)
+                guard let text = String(validating: bytes, as: UTF8.self) else {
+                    throw Terminal.failure("'\(file)' is not UTF-8.")
+                }
+                users += text.split(whereSeparator: \.isNewline).map(String.init)
+            } catch let error as RegularFile.Failure {
+                throw Terminal.failure("'\(file)' cannot be read: \(error)")
+            }
+        }
+        guard !users.isEmpty else { throw Terminal.failure("There is no user id in '\(file ?? "")'.") }
+        guard users.count <= Self.maximumPeople else {
+            throw Terminal.failure("One run erases at most \(Self.maximumPeople) people; split the file.")
+        }
+        // PostgreSQL's texts cannot have it, so nobody has such an id there.
+        guard !users.contains(where: { $0.utf8.contains(0) }) else { throw Terminal.failure("A user id contains NUL.") }
+        return Set(users)
+    }
+}

@@ -1,0 +1,200 @@
+import EventModel
+import TrackerKit
+
+/// The statements that find and erase people's rows.
+///
+/// Identifiers are always parameters. Those that stand for several are arrays in the server's text format (`array`).
+struct ErasureStatements {
+    let schema: String
+
+    /// The table of the tombstones.
+    static let tombstones = "_sluice_forgotten"
+    private static let counts = "_sluice_erased"
+
+    /// A table that has events.
+    struct Table: Sendable {
+        let schema: String
+        let name: String
+
+        var sqlName: String { SQLText.identifier(schema) + "." + SQLText.identifier(name) }
+        /// As a receipt names it.
+        var place: String { "\(schema).\(name)" }
+    }
+
+    /// A list of texts as the server reads an array from text.
+    static func array(_ texts: some Sequence<String>) -> String {
+        let elements = texts.map { text in
+            "\"" + text.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] } + "\""
+        }
+        return "{" + elements.joined(separator: ",") + "}"
+    }
+
+    // MARK: Tables
+
+    /// Selects schema and name of the tables that have rows of events, also of events that the plan no longer has.
+    ///
+    /// A table has them if it has the columns of every event. Partitions are reached through their table, except one whose
+    /// detachment has begun.
+    var tables: String {
+        let columns = EventTable.ownColumns.map { column in
+            "(\(SQLText.literal(column.name)), \(SQLText.literal(column.type.sql))::regtype)"
+        }
+        return """
+            SELECT n.nspname, c.relname FROM pg_catalog.pg_class c
+            JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname IN (\(SQLText.literal(schema)), \(SQLText.literal(TimePartition.schema(besides: schema))))
+                AND c.relkind IN ('r', 'p')
+                AND (NOT c.relispartition OR EXISTS (SELECT FROM pg_catalog.pg_inherits i
+                    WHERE i.inhrelid = c.oid AND to_jsonb(i) ->> 'inhdetachpending' = 'true'))
+                AND NOT EXISTS (SELECT FROM (VALUES \(columns.joined(separator: ", "))) wanted (name, type)
+                    WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0
+                        AND NOT a.attisdropped AND a.attname = wanted.name AND a.atttypid = wanted.type))
+            ORDER BY 1, 2
+            """
+    }
+
+    /// Waits until no transaction that has written to a table before is left, and does not keep the lock.
+    func barrier(_ table: Table) -> String {
+        "BEGIN; SET LOCAL lock_timeout = '1s'; LOCK TABLE \(table.sqlName) IN SHARE MODE; COMMIT"
+    }
+
+    // MARK: Identifiers
+
+    /// Selects the anonymous ids of the users `$1`.
+    func anonymousIDs(in table: Table) -> String {
+        """
+        SELECT DISTINCT anonymous_id FROM \(table.sqlName) WHERE user_id = ANY ($1::text[]) AND anonymous_id IS NOT NULL
+        """
+    }
+
+    /// Selects the first and the last of the users of each of the anonymous ids `$1`.
+    func users(in table: Table) -> String {
+        """
+        SELECT anonymous_id, min(user_id), max(user_id) FROM \(table.sqlName)
+        WHERE anonymous_id = ANY ($1::text[]) AND user_id IS NOT NULL GROUP BY anonymous_id
+        """
+    }
+
+    /// Opens a cursor on the users of a table.
+    func openUsers(of table: Table) -> String {
+        """
+        BEGIN READ ONLY; DECLARE identifiers NO SCROLL CURSOR FOR
+        SELECT DISTINCT user_id FROM \(table.sqlName) WHERE user_id IS NOT NULL
+        """
+    }
+
+    /// Opens a cursor on the anonymous ids of a table's rows without a user.
+    func openAnonymousIDs(of table: Table) -> String {
+        """
+        BEGIN READ ONLY; DECLARE identifiers NO SCROLL CURSOR FOR
+        SELECT DISTINCT anonymous_id FROM \(table.sqlName) WHERE user_id IS NULL AND anonymous_id IS NOT NULL
+        """
+    }
+
+    /// Fetches a part of what a cursor is on.
+    static let fetch = "FETCH 10000 FROM identifiers"
+
+    /// Selects the keys of refused records: the user's id, else the anonymous id, in hexadecimal digits.
+    var refusedKeys: String {
+        "SELECT DISTINCT encode(key, 'hex') FROM \(refused) WHERE key IS NOT NULL"
+    }
+
+    // MARK: Rows
+
+    private var refused: String { LoaderTable.refused.sqlName(in: schema) }
+
+    /// The rows of the users `$1` and the anonymous ids `$2` that were received before `$3`.
+    ///
+    /// A row that names another user than these is never erased, whichever device it is from. No index finds the rows of a device, so
+    /// they are left out of the condition if there are no devices.
+    private static func ofPeople(withDevices: Bool) -> String {
+        let devices = withDevices ? "OR user_id IS NULL AND anonymous_id = ANY ($2::text[])" : "AND $2::text[] = '{}'"
+        return "received_at < $3::timestamptz AND (user_id = ANY ($1::text[]) \(devices))"
+    }
+
+    /// The refused records in whose key, value or headers one of the identifiers `$1` or `$2` is, refused before `$3`.
+    ///
+    /// A value need not be an event, so each JSON string in it counts that is an identifier.
+    private static let ofPeopleRefused = """
+        refused_at < $3::timestamptz AND EXISTS (
+            SELECT FROM unnest($1::text[] || $2::text[]) AS person (id)
+            WHERE key = convert_to(id, 'UTF8') OR position(convert_to(to_json(id)::text, 'UTF8') IN value) > 0
+                OR headers @> jsonb_build_array(jsonb_build_object('value', id)))
+        """
+
+    /// Counts what `erase` would erase.
+    func count(in table: Table, withDevices: Bool) -> String {
+        "SELECT count(*) FROM \(table.sqlName) WHERE \(Self.ofPeople(withDevices: withDevices))"
+    }
+
+    /// Counts what `eraseRefused` would erase.
+    var countRefused: String { "SELECT count(*) FROM \(refused) WHERE \(Self.ofPeopleRefused)" }
+
+    /// Erases rows, counts them for the receipt `$4` in the same transaction, and returns a row for each partition that had some.
+    func erase(in table: Table, withDevices: Bool) -> String {
+        erase(from: table.sqlName, Self.ofPeople(withDevices: withDevices), place: table.place)
+    }
+
+    /// Does the same to refused records.
+    var eraseRefused: String {
+        erase(from: refused, Self.ofPeopleRefused, place: "\(schema).\(LoaderTable.refused.name)")
+    }
+
+    private func erase(from table: String, _ condition: String, place: String) -> String {
+        """
+        WITH erased AS (DELETE FROM \(table) WHERE \(condition) RETURNING tableoid AS part)
+        INSERT INTO \(own(Self.counts)) AS counted (receipt, schema_name, table_name, place, events)
+        SELECT $4::uuid, n.nspname, c.relname, \(SQLText.literal(place)), count(*) FROM erased
+        JOIN pg_catalog.pg_class c ON c.oid = erased.part JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        GROUP BY n.nspname, c.relname
+        ON CONFLICT (receipt, schema_name, table_name)
+            DO UPDATE SET events = counted.events + EXCLUDED.events, vacuumed_at = NULL
+        RETURNING table_name
+        """
+    }
+
+    /// Selects schema and name of the tables that have to be vacuumed for the receipt `$1` and still exist.
+    var unvacuumed: String {
+        """
+        SELECT schema_name, table_name FROM \(own(Self.counts)) WHERE receipt = $1::uuid AND vacuumed_at IS NULL
+            AND to_regclass(format('%I.%I', schema_name, table_name)) IS NOT NULL ORDER BY 1, 2
+        """
+    }
+
+    /// Notes that the table `$3` of the schema `$2` was vacuumed.
+    var noteVacuum: String {
+        """
+        UPDATE \(own(Self.counts)) SET vacuumed_at = now()
+        WHERE receipt = $1::uuid AND schema_name = $2 AND table_name = $3
+        """
+    }
+
+    /// Selects how many rows were erased for the receipt `$1`, by place.
+    var erased: String {
+        """
+        SELECT place, sum(events) FROM \(own(Self.counts)) WHERE receipt = $1::uuid GROUP BY place ORDER BY place
+        """
+    }
+
+    // MARK: Tombstones
+
+    /// Stores the tombstones with the subjects `$1` and the hashes `$2` of the receipt `$4`; the later request counts.
+    var storeTombstones: String {
+        """
+        INSERT INTO \(own(Self.tombstones)) AS known (subject, hash, requested_at, receipt)
+        SELECT subject, hash, $3::timestamptz, $4::uuid FROM unnest($1::text[], $2::text[]) AS new (subject, hash)
+        ON CONFLICT (subject, hash) DO UPDATE SET requested_at = EXCLUDED.requested_at, receipt = EXCLUDED.receipt
+            WHERE known.requested_at < EXCLUDED.requested_at
+        """
+    }
+
+    /// Selects whether the table of tombstones exists.
+    var hasTombstones: String { "SELECT to_regclass(\(SQLText.literal(own(Self.tombstones)))) IS NOT NULL" }
+
+    /// Selects the tombstones.
+    var storedTombstones: String {
+        "SELECT subject, hash, (extract(epoch FROM requested_at) * 1000000)::bigint FROM \(own(Self.tombstones))"
+    }
+
+    private func own(_ table: String) -> String { SQLText.identifier(schema) + "." + SQLText.identifier(table) }
+}

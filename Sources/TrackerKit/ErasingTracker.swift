@@ -1,0 +1,98 @@
+package import EventModel
+package import EventValidation
+
+/// A tracker that can erase a person's events from its destination; `sluice forget` calls it.
+package protocol ErasingTracker: Tracker {
+    /// The devices on which these users were seen.
+    ///
+    /// - Throws: Why the destination cannot be read.
+    func devices(of users: Set<String>) async throws(TrackerError) -> [SeenDevice]
+
+    /// The identifiers in the destination that these tombstones are of.
+    ///
+    /// It reads every identifier there, because a tombstone does not reveal its own.
+    ///
+    /// - Throws: Why the destination cannot be read.
+    func identifiers(of tombstones: Tombstones) async throws(TrackerError) -> [FoundIdentifier]
+
+    /// How many events `erase` would erase now, by place.
+    ///
+    /// - Throws: Why the destination cannot be read.
+    func count(_ request: ErasureRequest) async throws(TrackerError) -> [ErasedEvents]
+
+    /// Stores the tombstones of a request, which replace older ones of the same identifiers.
+    ///
+    /// - Throws: Why the destination cannot store them.
+    func store(_ tombstones: [Tombstone], ofReceipt receipt: String) async throws(TrackerError)
+
+    /// Erases events, and returns how many were erased for the receipt so far, by place.
+    ///
+    /// It can be interrupted at any time, and called again with the same request.
+    ///
+    /// - Throws: Why the destination cannot erase them; a part may have been erased.
+    func erase(_ request: ErasureRequest) async throws(TrackerError) -> [ErasedEvents]
+
+    /// The tombstones that the destination stores; none if it has never stored any.
+    ///
+    /// - Throws: Why the destination cannot be read.
+    func storedTombstones() async throws(TrackerError) -> [Tombstone]
+}
+
+/// Whose events to erase.
+package struct ErasureRequest: Sendable, Hashable {
+    /// The receipt that counts them: a UUID.
+    package let receipt: String
+    /// The values of `userId`; all their events are erased.
+    package let users: [String]
+    /// The values of `anonymousId`; their events without a user are erased.
+    package let anonymousIDs: [String]
+    /// Only events that were received before this time are erased.
+    package let requestedAt: Timestamp
+
+    package init(receipt: String, users: [String], anonymousIDs: [String], requestedAt: Timestamp) {
+        self.receipt = receipt
+        self.users = users
+        self.anonymousIDs = anonymousIDs
+        self.requestedAt = requestedAt
+    }
+}
+
+/// An `anonymousId` with which users were seen.
+package struct SeenDevice: Sendable, Hashable {
+    /// The value of `anonymousId`.
+    package let anonymousID: String
+    /// The users that were seen with it; if there are more than two, at least two of them.
+    package var users: Set<String>
+
+    /// Whether several users were seen with it, so that it is not known whose its events without a user are.
+    package var isShared: Bool { users.count > 1 }
+
+    package init(anonymousID: String, users: Set<String>) {
+        self.anonymousID = anonymousID
+        self.users = users
+    }
+}
+
+/// An identifier in a destination that a tombstone is of.
+package struct FoundIdentifier: Sendable, Hashable {
+    package let subject: Tombstone.Subject
+    /// The identifier itself.
+    package let text: String
+
+    package init(_ subject: Tombstone.Subject, _ text: String) {
+        self.subject = subject
+        self.text = text
+    }
+}
+
+/// How many events were erased in a place.
+package struct ErasedEvents: Sendable, Hashable {
+    /// The place, such as a table with its schema.
+    package let place: String
+    package let count: Int
+
+    package init(place: String, count: Int) {
+        self.place = place
+        self.count = count
+    }
+}
