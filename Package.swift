@@ -232,7 +232,7 @@ let package = Package(
             resources: [
                 .embedInCode("0001_schema.sql"), .embedInCode("0002_checkpoints.sql"),
                 .embedInCode("0003_sessions.sql"), .embedInCode("0004_loader.sql"),
-                .embedInCode("0005_event_time.sql"),
+                .embedInCode("0005_event_time.sql"), .embedInCode("0006_recent_ids.sql"),
                 .embedInCode("0007_forgotten.sql"),
             ]
         ),

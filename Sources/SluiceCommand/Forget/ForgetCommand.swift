@@ -95,7 +95,7 @@ struct ForgetCommand: AsyncParsableCommand {
             plan: try PlanFolder.plan(at: settings.process.eventsFolder),
             minimumLogLevel: .error
         )
-        let configured = try wiring.trackers()
+        let configured = wiring.trackers()
         let journalEnd = Remainders.end(ofJournal: settings.journal?.folder)
         let erasure = Erasure(
             trackers: configured.compactMap { $0 as? any ErasingTracker },

@@ -1,4 +1,5 @@
 import EventModel
+import EventSchema
 import EventValidation
 import SluicePostgres
 import TestPromises
