@@ -36,7 +36,7 @@ public struct PostgresConfiguration: Sendable {
     public var schema: String
     /// How `PostgresMigrator` partitions a new table by the time of its events; existing tables stay as they are.
     ///
-    /// Default: `none`.
+    /// Default: `month`.
     public var partitions: TablePartitioning
     /// The number of months before the present one whose events `sluice maintain` keeps in partitioned tables; it drops older ones.
     ///
@@ -86,7 +86,7 @@ public struct PostgresConfiguration: Sendable {
         connection: String,
         name: String = Self.defaultName,
         schema: String = Self.defaultSchema,
-        partitions: TablePartitioning = .none,
+        partitions: TablePartitioning = .month,
         password: String? = nil,
         connectTimeout: Duration = .seconds(10),
         deliveryTimeout: Duration = .seconds(60),

@@ -196,8 +196,8 @@ extension VerdictCode {
         switch kind {
         case .malformedJSON, .tooLarge, .tooDeep: true
         case .unknownEvent, .forbiddenEvent, .unknownField, .missingRequired, .wrongType, .notInEnum, .tooLong,
-            .tooShort, .patternMismatch, .unplannedProperty, .invalidID, .invalidTime, .timeOutOfRange, .identifierTooLong,
-            .outOfRange:
+            .tooShort, .patternMismatch, .unplannedProperty, .invalidID, .invalidTime, .timeOutOfRange,
+            .identifierTooLong, .outOfRange:
             false
         }
     }

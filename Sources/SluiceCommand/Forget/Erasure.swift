@@ -13,7 +13,7 @@ struct Erasure {
     let key: HashKey
     /// Finds out what remains after a request.
     let remainders: @Sendable (Timestamp) async -> [Remainder]
-    var clock: any Clock<Duration> = ContinuousClock()
+    private let clock = RelativeClock(ContinuousClock())
 
     /// What a request would erase.
     struct Preview {
@@ -150,7 +150,7 @@ struct Erasure {
                 try await tracker.store(receipt.datedTombstones, ofReceipt: receipt.id)
             }
         }
-        try await clock.sleep(for: Self.settleTime)
+        try await clock.sleepUntil(clock.now() + Self.settleTime)
     }
 
     private func complete(_ stored: ReceiptFolder.Stored, _ request: ErasureRequest) async throws -> Receipt {

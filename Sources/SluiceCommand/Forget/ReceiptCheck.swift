@@ -10,7 +10,7 @@ struct ReceiptCheck {
     let trackers: [any ErasingTracker]
     /// How long each may take to answer.
     let limit: Duration
-    var clock: any Clock<Duration> = ContinuousClock()
+    private let clock = RelativeClock(ContinuousClock())
 
     /// The part of the report; `nil` if nobody was erased, as far as can be seen.
     func part() async -> CheckReport.Part? {
@@ -43,7 +43,7 @@ struct ReceiptCheck {
                 }
             }
             group.addTask {
-                try? await clock.sleep(for: limit)
+                try? await clock.sleepUntil(clock.now() + limit)
                 return .failure(TrackerError(code: .timeout, message: "No answer within \(limit).", isRetryable: true))
             }
             defer { group.cancelAll() }

@@ -6,6 +6,10 @@ struct ClientClock {
     static let originalMember: StaticString = "originalTimestamp"
     /// A number of milliseconds has fewer bytes, even with a fraction.
     private static let maximumNumberBytes = 32
+    /// The difference of the clocks up to which times are not corrected, in microseconds.
+    private static let correctedDifference: Int64 = 30_000_000
+    /// The difference from which another attempt could be beyond the other limit, in microseconds.
+    private static let notedDifference: Int64 = 10_000_000
 
     private let arrival: Timestamp
     /// The times that a correction may have as its result.
@@ -56,20 +60,14 @@ struct ClientClock {
             append(stated, to: &output)
             return Outcome()
         }
-        let difference = Duration.microseconds(arrival.microseconds - sentAt.microseconds)
-        let distance = difference < .zero ? .zero - difference : difference
-        let time = corrected(stated, by: distance > Self.correctedDifference ? difference : .zero)
+        let difference = arrival.microseconds - sentAt.microseconds
+        let time = corrected(stated, by: abs(difference) > Self.correctedDifference ? difference : 0)
         if let time { append(time, to: &output) }
         return Outcome(
             isChanged: time?.microseconds != stated.microseconds,
-            dependsOnAttempt: distance >= Self.notedDifference
+            dependsOnAttempt: abs(difference) >= Self.notedDifference
         )
     }
-
-    /// The difference of the clocks up to which times are not corrected.
-    private static let correctedDifference = Duration.seconds(30)
-    /// The difference from which another attempt could be beyond the other limit.
-    private static let notedDifference = Duration.seconds(10)
 
     private func append(_ time: Timestamp, to output: inout ByteBuilder) {
         output.append(#","time":"#)
@@ -77,11 +75,11 @@ struct ClientClock {
     }
 
     /// The time of an event by the server's clock; `nil` if nothing better is known than that of its arrival.
-    private func corrected(_ stated: Timestamp, by difference: Duration) -> Timestamp? {
+    private func corrected(_ stated: Timestamp, by difference: Int64) -> Timestamp? {
         let plausible = window.microseconds(around: arrival)
-        let microseconds = stated.microseconds + Int64(difference / .microseconds(1))
+        let microseconds = stated.microseconds + difference
         if plausible.contains(microseconds) {
-            return difference == .zero ? stated : Timestamp(microseconds: microseconds)
+            return difference == 0 ? stated : Timestamp(microseconds: microseconds)
         }
         return plausible.contains(stated.microseconds) ? stated : nil
     }

@@ -134,9 +134,3 @@ protocol BodyTranslation: AnyObject {
     /// Its approximate size in memory.
     var byteCount: Int { get }
 }
-
-extension BodyTranslation {
-    var statedIDs: [String?] { [] }
-    var refusals: [Int: [Violation]] { [:] }
-    var serverTimes: Set<Int> { [] }
-}

@@ -103,7 +103,7 @@ struct PostgresTests {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let printed = try await migrate(database, in: folder, "--plan-only")
         #expect(printed.ending == .exit(0))
-        #expect(printed.errors == ["5 migrations to apply and 2 tables to make or extend; nothing was run"])
+        #expect(printed.errors == ["7 migrations to apply and 2 tables to make or extend; nothing was run"])
         #expect(try await database.run("SELECT 1 FROM pg_namespace WHERE nspname = 'analytics'") == [])
         _ = try await database.run(printed.output.joined(separator: "\n"))
         let nothing = try await migrate(database, in: folder, "--plan-only")

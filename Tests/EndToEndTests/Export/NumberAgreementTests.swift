@@ -98,7 +98,8 @@ struct NumberAgreementTests {
         let encoder = JSONEncoder()
         for number in Self.numbers {
             for place in Self.places {
-                let event = #"{"name":"E","id":"\#(Self.id)",\#(place.members(number))}"#
+                let envelope = #""name":"E","id":"\#(Self.id)","time":"2024-10-01T00:00:00Z""#
+                let event = "{\(envelope),\(place.members(number))}"
                 let checked = try Array(event.utf8).withUnsafeBytes { try validator.check($0, as: .document) }
                 let rejection = checked.rejections.first
                 // A rejection names the property, and the event.

@@ -82,7 +82,7 @@ struct PostgresErasureTests {
 
     @Test("a device of several users is shared, whichever tables they are in")
     func shared() async throws {
-        try await insert([("ada", "own"), ("ada", "both"), (nil, "nobody's")])
+        try await insert([("ada", "own"), ("ada", "both"), (nil, "of nobody")])
         try await fixture.database.run(
             "INSERT INTO analytics.seen (\(Self.columns)) VALUES (gen_random_uuid(), now(), now(), 'bob', 'both')"
         )

@@ -245,6 +245,8 @@ struct PostgresMigrationTests {
                 "a322c9100599649d8073d308f9d252c911849ed1daa226a2cf0c59bd84f37f8d",
                 "3f9059c5833ec1ec21857e8773d2ba147babec9240b33286f29682cfbc5525e1",
                 "c178cd0fa89d8fad7601c2c702ef9be9ddbcdd1f69bf9495626ea089e305b8ce",
+                "aca698a3afb905e7c7ce4182cb23f646b45af14d1561f700e2174f6b4dbe474a",
+                "2a0477d385d174faae1179bc936b606b8de4c8b7d3d09c708e816a31e53e9c58",
             ]
         )
         let database = try await PrivatePostgres.shared().makeDatabase()

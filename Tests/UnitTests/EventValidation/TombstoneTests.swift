@@ -63,7 +63,7 @@ struct TombstoneTests {
     func latest() throws {
         let times = try ["2026-11-07T00:00:00Z", "2026-11-05T00:00:00Z"].map { try #require(Timestamp($0)) }
         let both = Tombstones(times.map { Tombstone(of: "ada", .user, requestedAt: $0, key: key) }, key: key)
-        #expect(both.request(for: "ada", .user) == times[0])
+        #expect(both.request(for: "ada", .user)?.microseconds == times[0].microseconds)
         #expect(both.request(for: "ada", .anonymous) == nil)
         #expect(!Array("{}".utf8).withUnsafeBytes { both.covers($0) })
         #expect(Tombstones().isEmpty && Tombstones([], key: key).isEmpty && !both.isEmpty)

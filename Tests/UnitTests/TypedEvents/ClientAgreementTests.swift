@@ -30,7 +30,8 @@ struct ClientAgreementTests {
                 sessionID: "s",
                 attributes: ["b": [1, nil], "a": 2.5]
             ),
-            id: Self.id
+            id: Self.id,
+            time: Self.time
         )
         let batch = builder.finish()
         #expect(

@@ -46,6 +46,8 @@ final class BinaryCloudEvent: BodyTranslation {
     private let mapping: IngestConfiguration.CloudEvents
     private var output = ByteBuilder(capacity: 0)
     private(set) var refusals: [Int: [Violation]] = [:]
+    let statedIDs: [String?] = []
+    let serverTimes: Set<Int> = []
 
     init(_ headers: [CloudEventHeader], _ mapping: IngestConfiguration.CloudEvents) {
         self.headers = headers
