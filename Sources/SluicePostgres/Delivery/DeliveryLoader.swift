@@ -135,6 +135,7 @@ struct DeliveryLoader {
 
     /// Commits together with what the transaction stores besides the rows, or rolls back if that is not possible.
     func commit(_ report: inout LoadReport) throws(PostgresFailure) {
+        try checkKeys()
         var closing = ""
         if let record {
             guard let statements = try record.closing(&report, self) else {
@@ -145,5 +146,23 @@ struct DeliveryLoader {
         }
         connection.hasSentCommit = true
         try connection.execute(closing + "COMMIT", limit)
+    }
+
+    /// Checks that no table has been partitioned since its key was read, if the key decides whether ids are remembered.
+    ///
+    /// The table cannot change between this and the end of the transaction, which has rows in it.
+    private func checkKeys() throws(PostgresFailure) {
+        let tables = rows.groups.filter { group in
+            group.hasServerTimes && !RecentIDs.areNeeded(forKey: known.key(of: group.target.table) ?? [])
+        }
+        if tables.isEmpty { return }
+        let names = tables.map { "pg_catalog.to_regclass(\(SQLText.literal($0.target.table.sqlName)))" }
+        let query = """
+            SELECT FROM pg_catalog.pg_class WHERE relkind = 'p' AND oid IN (\(names.joined(separator: ", ")))
+            """
+        if try connection.lastRows(of: query, limit).isEmpty { return }
+        try connection.execute("ROLLBACK", limit)
+        // As if the server had found the conflict: the search for rejected rows, which follows, reads the keys again.
+        throw PostgresFailure(source: .server, sqlState: "40001", message: "A table has been partitioned meanwhile.")
     }
 }

@@ -192,7 +192,7 @@ struct MaintenanceRun {
     private mutating func freezeClosed(_ table: PartitionedTable) throws {
         let end = now.microseconds - Self.closedAfter
         for partition in table.partitions
-        where !partition.isDefault && partition.isLocal && partition.microseconds.upperBound <= end {
+        where !partition.isDefault && partition.hasPages && partition.microseconds.upperBound <= end {
             guard partition.comment?.contains(Self.frozenMark) != true else { continue }
             let comment = (partition.comment.map { $0 + " " } ?? "") + Self.frozenMark
             try step("The partition \(partition.sqlName) was not frozen") { run throws(PostgresFailure) in

@@ -13,8 +13,8 @@ package struct PartitionedTable: Sendable, Hashable {
         package var isDefault = false
         /// Whether `DETACH PARTITION … CONCURRENTLY` was interrupted, so that queries no longer see its rows.
         package var isDetachPending = false
-        /// Whether it is a table of this server, and not a foreign table.
-        package var isLocal = true
+        /// Whether this server stores pages of it, as it does not for an empty or a foreign table.
+        package var hasPages = true
         package var comment: String?
         /// The names of the columns that are NOT NULL, though those of the table are not.
         package var closedColumns: [String] = []
@@ -118,7 +118,7 @@ extension PartitionedTable {
     private static let query = """
         SELECT c.relname, a.attname, c.relowner::pg_catalog.regrole, t.spcname, kn.nspname, k.relname,
             \(PartitionCoverage.microseconds(after: "FROM")), \(PartitionCoverage.microseconds(after: "TO")),
-            k.oid = p.partdefid, pg_catalog.to_jsonb(i) ->> 'inhdetachpending' = 'true', k.relkind <> 'f',
+            k.oid = p.partdefid, pg_catalog.to_jsonb(i) ->> 'inhdetachpending' = 'true', pg_catalog.pg_relation_size(k.oid) > 0,
             obj_description(k.oid, 'pg_class'),
             (SELECT string_agg(ka.attname, E'\\n' ORDER BY ka.attnum) FROM pg_catalog.pg_attribute ka
                 JOIN pg_catalog.pg_attribute ca ON ca.attrelid = c.oid AND ca.attname = ka.attname AND NOT ca.attnotnull
@@ -168,7 +168,7 @@ extension PartitionedTable {
                 )
                 partition.isDefault = row[8] == "t"
                 partition.isDetachPending = row[9] == "t"
-                partition.isLocal = row[10] == "t"
+                partition.hasPages = row[10] == "t"
                 partition.comment = row[11]
                 partition.closedColumns = names(row[12])
                 partition.ownChecks = names(row[13])

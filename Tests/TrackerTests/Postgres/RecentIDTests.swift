@@ -53,6 +53,18 @@ struct RecentIDTests {
         #expect(outcome.refusals == [] && outcome.retry == nil)
     }
 
+    @Test("a table that is partitioned while a tracker runs has each event once from then on", .promise("repeated-time"))
+    func partitionedMeanwhile() async throws {
+        let fixture = try await Self.fixture("")
+        await Self.deliver(try Self.delivery([Self.id4(1)], at: 0, fixture), to: fixture.tracker)
+        try await fixture.database.run(Self.partitioned)
+        for minute in 1...2 as ClosedRange<Int64> {
+            await Self.deliver(try Self.delivery([Self.id4(2)], at: minute, fixture), to: fixture.tracker)
+            #expect(try await fixture.count("analytics.bought") == 1)
+        }
+        #expect(try await fixture.count("analytics._sluice_recent_ids") == 1)
+    }
+
     @Test(
         "an event without a time that is sent again is stored once, directly and through the staging table",
         .promise("repeated-time")
