@@ -49,6 +49,8 @@ EOF
 echo
 serve_stop
 
+say "Making the tables' months since December 2010, when the real day was"
+"$sluice" maintain --postgres "$postgres_url" --events events --since 2010-12 | tail -n 2
 replay=("$sluice" replay "$retail_day" --events events --postgres "$postgres_url" --to postgres
     --quarantine .run/quarantine --log-level error)
 say "Replaying one real day"

@@ -65,7 +65,11 @@ struct SQLTests {
             )
         }
         func migrate(_ database: TestDatabase, _ plan: String, _ options: String...) async throws -> Finished {
-            try await Sluice.run(["migrate", "--events", plan, "--postgres", database.url] + options, in: folder)
+            try await Sluice.run(
+                ["migrate", "--events", plan, "--postgres", database.url] + options,
+                in: folder,
+                environment: ["SLUICE_POSTGRES_PARTITIONS": "month"]
+            )
         }
         // One event, because the page names the table of one.
         let plan = Plans.shop(minimumQuantity: 1).replacing("console", with: "postgres")

@@ -140,6 +140,7 @@ final class SluiceProcess: Sendable {
         // The events of many tests have fixed times.
         environment["SLUICE_EVENTS_MAXIMUM_AGE_DAYS"] = "3650000"
         environment["SLUICE_EVENTS_MAXIMUM_LEAD_DAYS"] = "3650000"
+        environment["SLUICE_POSTGRES_PARTITIONS"] = "none"
         return environment
     }
 
