@@ -35,6 +35,8 @@ struct Bench: ParsableCommand {
     }
 
     func run() throws {
+        // The events are from 2010 and 2011.
+        setenv("SLUICE_EVENTS_MAXIMUM_AGE_DAYS", "36500", 1)
         let interrupts = terminateChildrenOnInterrupt()
         defer { interrupts.forEach { $0.cancel() } }
         let chosen = allRows.filter { rows.isEmpty || rows.contains($0.name) }

@@ -9,13 +9,14 @@ final class Child: Sendable {
 
     private static let running = Mutex<[Int32: Child]>([:])
 
-    /// Starts a program, which inherits this program's standard error.
-    init(_ program: String, _ arguments: [String]) throws {
+    /// Starts a program, which inherits this program's standard error and its environment, with the given variables.
+    init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         process = Process()
         output = Pipe()
         input = Pipe()
         process.executableURL = URL(fileURLWithPath: try Self.path(of: program))
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         process.standardInput = input
         try process.run()
@@ -27,8 +28,12 @@ final class Child: Sendable {
 
     /// Runs a program until it ends, and returns its output.
     @discardableResult
-    static func run(_ program: String, _ arguments: [String]) throws -> String {
-        let child = try Child(program, arguments)
+    static func run(
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) throws -> String {
+        let child = try Child(program, arguments, environment: environment)
         let text = child.rest()
         guard child.wait() == 0 else {
             throw BenchmarkError("\(program) \(arguments.joined(separator: " ")) failed")

@@ -21,7 +21,7 @@ struct LoadRow: Row {
 
     func measure(at site: Site) throws -> Measurement {
         let file = try Material(at: site).real(count: Self.events)
-        try Child.run(site.sluice, ["migrate", "--postgres", site.postgres, "--events", site.plan])
+        try EventTables.make(at: site)
         let cluster = try Child("\(site.ceilings)/mock-cluster", ["1", Self.topic, "\(Self.partitions)"])
         defer { _ = try? cluster.stop() }
         let brokers = try cluster.firstLine()
@@ -30,9 +30,9 @@ struct LoadRow: Row {
             "--kafka", brokers, "--kafka-property", "compression.type=zstd", "--kafka-property", "linger.ms=5",
         ]
         _ = try Replay.run([file], to: "kafka", options: produced, at: site)
-        try sql([Self.waiting], at: site)
+        try EventTables.sql([Self.waiting], at: site)
         let replay = Reference.itself("replay of a file", target: 0.9) {
-            try empty(at: site)
+            try EventTables.empty(EventTables.filled, at: site)
             return try Replay.run([file], to: "postgres", options: ["--postgres", site.postgres], at: site)
                 .eventsASecond
         }
@@ -76,7 +76,7 @@ struct LoadRow: Row {
         """
 
     private func load(from brokers: String, by processes: Int, at site: Site) throws -> Double {
-        try empty(at: site)
+        try EventTables.empty(EventTables.filled, at: site)
         let loader = "bench-\(UUID())"
         let members = try (1...processes).map { _ in
             try Child(
@@ -88,30 +88,14 @@ struct LoadRow: Row {
             )
         }
         defer { for member in members { _ = try? member.stop() } }
-        let said = try sql(["select wait_until_loaded('\(loader)', \(Self.events))"], at: site)
+        let said = try EventTables.sql(["select wait_until_loaded('\(loader)', \(Self.events))"], at: site)
         guard let seconds = Double(said.trimmingCharacters(in: .whitespacesAndNewlines)), seconds > 0 else {
             throw BenchmarkError("the loader's time is '\(said)'")
         }
         let counted =
             "select (select count(*) from analytics.item_purchased) + (select count(*) from analytics.item_returned)"
-        let rows = try sql([counted], at: site)
+        let rows = try EventTables.sql([counted], at: site)
         guard Int(rows.filter(\.isNumber)) == Self.events else { throw BenchmarkError("\(rows) rows") }
         return Double(Self.events) / seconds
-    }
-
-    private func empty(at site: Site) throws {
-        try sql(
-            [
-                "truncate analytics.item_purchased, analytics.item_returned, analytics._sluice_checkpoints",
-                "checkpoint",
-            ],
-            at: site
-        )
-    }
-
-    @discardableResult
-    private func sql(_ commands: [String], at site: Site) throws -> String {
-        let arguments = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", site.postgres]
-        return try Child.run("psql", arguments + commands.flatMap { ["-c", $0] })
     }
 }

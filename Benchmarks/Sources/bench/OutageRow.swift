@@ -14,15 +14,15 @@ struct OutageRow: Row {
         // As many events as the server gets, because inserts get slower as a table grows.
         let file = try material.real(count: Self.events)
         let load = try material.real(count: 100_000)
-        try Child.run(site.sluice, ["migrate", "--postgres", site.postgres, "--events", site.plan])
+        try EventTables.make(at: site)
         var outages: [Outage] = []
         let replay = Reference.itself("replay of a file", target: 0.4) {
-            try empty(at: site)
+            try EventTables.empty(EventTables.filled, at: site)
             return try Replay.run([file], to: "postgres", options: ["--postgres", site.postgres], at: site)
                 .eventsASecond
         }
         var measurement = try Measurement(of: self, unit: "rows/s", rounds: Self.rounds, with: [replay]) {
-            try empty(at: site)
+            try EventTables.empty(EventTables.filled, at: site)
             let outage = try survive(load, at: site)
             outages.append(outage)
             return outage.eventsASecond
@@ -112,23 +112,8 @@ struct OutageRow: Row {
 
     /// The tracker's checkpoint, as committed with its rows.
     private func settled(at site: Site) throws -> Int {
-        let said = try sql(["select coalesce(max(next_sequence), 0) from analytics._sluice_checkpoints"], at: site)
+        let query = "select coalesce(max(next_sequence), 0) from analytics._sluice_checkpoints"
+        let said = try EventTables.sql([query], at: site)
         return Int(said.filter(\.isNumber)) ?? 0
-    }
-
-    private func empty(at site: Site) throws {
-        try sql(
-            [
-                "truncate analytics.item_purchased, analytics.item_returned, analytics._sluice_checkpoints",
-                "checkpoint",
-            ],
-            at: site
-        )
-    }
-
-    @discardableResult
-    private func sql(_ commands: [String], at site: Site) throws -> String {
-        let arguments = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", site.postgres]
-        return try Child.run("psql", arguments + commands.flatMap { ["-c", $0] })
     }
 }

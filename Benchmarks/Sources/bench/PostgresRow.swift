@@ -4,11 +4,10 @@ struct PostgresRow: Row {
     let what = "replay to PostgreSQL, primary key included"
 
     private static let events = 1_000_000
-    private static let tables = ["item_purchased", "item_returned"]
 
     func measure(at site: Site) throws -> Measurement {
         let file = try Material(at: site).real(count: Self.events)
-        try Child.run(site.sluice, ["migrate", "--postgres", site.postgres, "--events", site.plan])
+        try EventTables.make(at: site)
         // The ceiling loads the rows that Sluice loaded, in the same order.
         _ = try load(file, at: site)
         try prepareCeiling(at: site)
@@ -25,22 +24,21 @@ struct PostgresRow: Row {
     }
 
     private func load(_ file: String, at site: Site) throws -> Double {
-        try sql(Self.tables.map { "truncate analytics.\($0)" } + ["checkpoint"], at: site)
+        try EventTables.empty(EventTables.filled, at: site)
         let replay = try Replay.run([file], to: "postgres", options: ["--postgres", site.postgres], at: site)
         guard replay.delivered == Self.events else { throw BenchmarkError("only \(replay.delivered) rows arrived") }
         return replay.eventsASecond
     }
 
     private func prepareCeiling(at site: Site) throws {
-        try sql(
-            ["set client_min_messages = warning", "drop schema if exists ceiling cascade", "create schema ceiling"],
-            at: site
-        )
-        for table in Self.tables {
-            try sql(
+        try EventTables.make(inSchema: "ceiling", at: site)
+        for table in EventTables.names {
+            // In the order in which a replay has them.
+            try EventTables.sql(
                 [
-                    "create table ceiling.\(table) (like analytics.\(table) including all)",
-                    "\\copy analytics.\(table) to '\(site.scratch)/\(table).copy' with binary",
+                    """
+                    \\copy (select * from analytics.\(table) order by occurred_at) to '\(site.scratch)/\(table).copy' with binary
+                    """
                 ],
                 at: site
             )
@@ -48,18 +46,13 @@ struct PostgresRow: Row {
     }
 
     private func copy(at site: Site) throws -> Double {
-        try sql(Self.tables.map { "truncate ceiling.\($0)" } + ["checkpoint"], at: site)
+        try EventTables.empty(EventTables.names.map { "ceiling.\($0)" }, at: site)
         let elapsed = try ContinuousClock().measure {
-            try sql(
-                Self.tables.map { "\\copy ceiling.\($0) from '\(site.scratch)/\($0).copy' with binary" },
+            try EventTables.sql(
+                EventTables.names.map { "\\copy ceiling.\($0) from '\(site.scratch)/\($0).copy' with binary" },
                 at: site
             )
         }
         return Double(Self.events) / (elapsed / .seconds(1))
-    }
-
-    private func sql(_ commands: [String], at site: Site) throws {
-        let arguments = ["-X", "-q", "-v", "ON_ERROR_STOP=1", site.postgres]
-        try Child.run("psql", arguments + commands.flatMap { ["-c", $0] })
     }
 }

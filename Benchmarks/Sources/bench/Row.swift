@@ -20,6 +20,7 @@ let allRows: [any Row] =
         JustTrackRow(),
         CopyRow(),
         PostgresRow(),
+    ] + TableRow.all + [
         LoadRow(),
         LoadRow(processes: 2),
         LoadRow(processes: 4),
