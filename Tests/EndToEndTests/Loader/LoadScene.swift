@@ -12,16 +12,22 @@ struct LoadScene: Sendable {
     let database: TestDatabase
     let topic: SharedTopic
 
-    init(_ topic: SharedTopic, in postgres: PrivatePostgres? = nil, plan: String = Self.plan) async throws {
+    init(
+        _ topic: SharedTopic,
+        in postgres: PrivatePostgres? = nil,
+        plan: String = Self.plan,
+        environment: [String: String] = [:]
+    ) async throws {
         folder = try TestFolder()
         self.topic = topic
         let server: PrivatePostgres = if let postgres { postgres } else { try await .shared() }
         database = try await server.makeDatabase()
-        try await migrate(plan: plan)
+        try await migrate(plan: plan, environment: environment)
     }
 
-    func migrate(plan: String = Self.plan) async throws {
-        let run = try await Sluice.run("migrate", "--events", plan, "--postgres", database.url, in: folder)
+    func migrate(plan: String = Self.plan, environment: [String: String] = [:]) async throws {
+        let arguments = ["migrate", "--events", plan, "--postgres", database.url]
+        let run = try await Sluice.run(arguments, in: folder, environment: environment)
         #expect(run.ending == .exit(0))
     }
 
