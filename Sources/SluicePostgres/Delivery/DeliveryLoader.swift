@@ -148,7 +148,7 @@ struct DeliveryLoader {
         try connection.execute(closing + "COMMIT", limit)
     }
 
-    /// Checks that no table has been partitioned since its key was read, if the key decides whether ids are remembered.
+    /// Checks that no table has been partitioned by time since its key was read, which decides whether ids are remembered.
     ///
     /// The table cannot change between this and the end of the transaction, which has rows in it.
     private func checkKeys() throws(PostgresFailure) {
@@ -158,7 +158,9 @@ struct DeliveryLoader {
         if tables.isEmpty { return }
         let names = tables.map { "pg_catalog.to_regclass(\(SQLText.literal($0.target.table.sqlName)))" }
         let query = """
-            SELECT FROM pg_catalog.pg_class WHERE relkind = 'p' AND oid IN (\(names.joined(separator: ", ")))
+            SELECT FROM pg_catalog.pg_index i JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid
+                AND a.attnum = ANY (i.indkey) AND a.attname = 'occurred_at'
+            WHERE i.indisprimary AND i.indrelid IN (\(names.joined(separator: ", ")))
             """
         if try connection.lastRows(of: query, limit).isEmpty { return }
         try connection.execute("ROLLBACK", limit)

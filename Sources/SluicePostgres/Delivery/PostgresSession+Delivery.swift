@@ -23,16 +23,17 @@ extension PostgresSession {
         }
         var rows = DeliveryRows(delivery, &targets)
         sender.reset()
-        exchangeRecentIDs(for: rows, interrupt)
         do throws(PostgresFailure) {
             try removeRowsWithoutPartition(from: &rows, interrupt)
             // Otherwise a replay of old events would park all of them.
             if configuration.requiresEveryTable, let part = rows.withoutPartition.first {
                 return .retry(.noPartition(in: part.target.table, for: part.earliest))
             }
-            return outcome(
-                try load(&rows, interrupt) { mode, rows throws(PostgresFailure) in try attempt(mode, rows, interrupt) }
-            )
+            let report = try load(&rows, interrupt) { mode, rows throws(PostgresFailure) in
+                try attempt(mode, rows, interrupt)
+            }
+            exchangeRecentIDs(for: rows, interrupt)
+            return outcome(report)
         } catch {
             return .retry(TrackerError(error))
         }

@@ -9,13 +9,12 @@ extension PostgresSession {
         var rows = DeliveryRows(delivery.events, &targets)
         sender.reset()
         var isInDoubt = false
-        // On the connection on which the partition was claimed, which the delivery needs.
-        if isConnected { exchangeRecentIDs(for: rows, interrupt) }
         do throws(PostgresFailure) {
             try removeRowsWithoutPartition(from: &rows, interrupt)
             let report = try load(&rows, interrupt) { mode, rows throws(PostgresFailure) in
                 try attempt(mode, delivery, rows, &isInDoubt, interrupt)
             }
+            exchangeRecentIDs(for: rows, interrupt)
             return outcome(report)
         } catch {
             if isInDoubt { return .unknown(TrackerError(error)) }
