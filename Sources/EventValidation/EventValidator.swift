@@ -33,8 +33,8 @@ public final class EventValidator {
     /// - Parameters:
     ///   - catalog: The plan.
     ///   - identity: How events without an id get one. Default: `.assigned`.
-    ///   - acceptsReceivedAt: Whether events may have the fields `receivedAt` and `serverTime`, which only events written by Sluice
-    ///     have. Default: false.
+    ///   - acceptsReceivedAt: Whether events may have the field `receivedAt`, which only events written by Sluice have.
+    ///     Default: false.
     ///   - maximumEvents: The maximum number of events in one body; a body with more is refused as a whole, with `too-large`.
     ///     Default: no limit.
     ///   - maximumRejections: The maximum number of rejections in one body; a body with more is refused as a whole, with
@@ -158,8 +158,6 @@ extension EventValidator {
     ///   - excess: What happens to a body with more events, or more rejected ones, than it may have. Default: it is refused.
     ///   - additions: What is added to the `context` of each event that does not state it.
     ///   - refusals: What is wrong with events beside what the check finds, by their indexes; these events are rejected.
-    ///   - serverTimes: The indexes of the events whose stated time could be another one in another attempt, because a server gave or
-    ///     corrected it.
     /// - Returns: The state before the first turn; `check(_:from:within:)` advances it, and `finish(_:)` takes the result from it.
     package func begin(
         bodyOf byteCount: Int,
@@ -170,8 +168,7 @@ extension EventValidator {
         allowedEvents: EventSet? = nil,
         excess: BodyExcess = .refusesBody,
         additions: ContextAdditions = ContextAdditions(),
-        refusals: [Int: [Violation]] = [:],
-        serverTimes: Set<Int> = []
+        refusals: [Int: [Violation]] = [:]
     ) -> BodyProgress {
         body.begin(
             bodyOf: byteCount,
@@ -182,8 +179,7 @@ extension EventValidator {
             allowedEvents: allowedEvents,
             excess: excess,
             additions: additions,
-            refusals: refusals,
-            serverTimes: serverTimes
+            refusals: refusals
         )
     }
 

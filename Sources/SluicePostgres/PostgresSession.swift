@@ -76,7 +76,7 @@ actor PostgresSession {
         }
     }
 
-    private func tables(of catalog: EventCatalog) -> [EventTable] {
+    func tables(of catalog: EventCatalog) -> [EventTable] {
         EventTable.tables(of: catalog.plan, tracker: configuration.name, schema: configuration.schema)
     }
 

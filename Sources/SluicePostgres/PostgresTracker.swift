@@ -87,6 +87,12 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
                 metadata: ["tracker": "\(name)", "table": "\(table)"]
             )
         }
+        if await session.lacksRecentIDs(for: catalog) {
+            logger.warning(
+                "Recent ids cannot be remembered, so an event whose time is not the sender's has two rows if it is sent twice; run sluice check.",
+                metadata: ["tracker": "\(name)"]
+            )
+        }
         for problem in inspection.tablesEmptiedByCrash {
             logger.warning(
                 "A table accepts rows and loses them if PostgreSQL crashes.",

@@ -18,10 +18,4 @@ package enum ServerTime {
         return line[start - 1] == UInt8(ascii: "}")
             && end.elementsEqual(UnsafeBufferPointer(start: member.utf8Start, count: member.utf8CodeUnitCount))
     }
-
-    /// The line up to the end of its payload, which lacks only the closing brace.
-    package static func openLine(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        let rest = isMarked(line) ? member.utf8CodeUnitCount + 1 : 1
-        return UnsafeRawBufferPointer(rebasing: line.dropLast(rest))
-    }
 }

@@ -73,8 +73,7 @@ struct BodyCheck: ~Copyable {
         allowedEvents: EventSet?,
         excess: BodyExcess,
         additions: ContextAdditions,
-        refusals: [Int: [Violation]],
-        serverTimes: Set<Int>
+        refusals: [Int: [Violation]]
     ) -> BodyProgress {
         BodyProgress(
             place: format.kind == .lines ? .lines(0) : .document,
@@ -91,8 +90,7 @@ struct BodyCheck: ~Copyable {
             allowedEvents: allowedEvents?.inPlan(of: catalog),
             excess: excess,
             additions: additions,
-            refusals: refusals,
-            serverTimes: serverTimes
+            refusals: refusals
         )
     }
 
@@ -109,7 +107,6 @@ struct BodyCheck: ~Copyable {
         check.allowedEvents = progress.allowedEvents
         check.additions = progress.additions
         check.refusals = progress.refusals
-        check.serverTimes = progress.serverTimes
         check.repeatsIDs = digest != nil && progress.arrivesNow
         check.maximumViolations = progress.collector.wantedViolations
         let rejections = progress.collector.rejectionCount

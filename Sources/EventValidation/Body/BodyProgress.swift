@@ -41,8 +41,6 @@ package struct BodyProgress: ~Copyable {
     let additions: ContextAdditions
     /// What is wrong with events beside what the check finds, by their indexes.
     let refusals: [Int: [Violation]]
-    /// The indexes of the events whose time is not the sender's.
-    let serverTimes: Set<Int>
 
     /// The approximate memory that it holds, in bytes.
     package var byteCount: Int { collector.byteCount }

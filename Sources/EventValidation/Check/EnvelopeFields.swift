@@ -7,12 +7,6 @@ struct EnvelopeFields: ~Copyable {
     static let payloadOrdinal = 8
     static let serverTimeOrdinal = 9
 
-    /// Whether only events that Sluice wrote may have a field.
-    @inline(__always)
-    static func isWrittenBySluice(_ ordinal: Int) -> Bool {
-        ordinal == receivedAtOrdinal || ordinal == serverTimeOrdinal
-    }
-
     private let places = UnsafeMutablePointer<Int>.allocate(capacity: CompiledPlan.fieldCount)
     /// The ordinals of the fields in the order of the last event, because senders mostly keep to an order.
     private let order = UnsafeMutablePointer<Int>.allocate(capacity: CompiledPlan.fieldCount)

@@ -36,10 +36,12 @@ extension EventCheck {
         let statedTime = envelope.time == 0 ? nil : readTime(at: envelope.time, field: "time")
         if let statedTime, !times.accepts(statedTime) { reportRange(of: statedTime) }
         let receivedAt = envelope.receivedAt == 0 ? arrival : readTime(at: envelope.receivedAt, field: "receivedAt")
+        let hasServerTime = envelope.serverTime != 0 && readServerTime()
         result.id = envelope.id == 0 ? makeID(statedTime) : statedID
         if let statedTime {
             result.time = statedTime
-            result.hasServerTime = readServerTime()
+            // An event that gets a new id has no other attempt.
+            result.hasServerTime = hasServerTime && envelope.id != 0
         } else if let time = statedID.flatMap(times.time) {
             result.time = time
         } else {
@@ -53,13 +55,8 @@ extension EventCheck {
         return result
     }
 
-    /// Whether an event that states its time has it from a server: a line that Sluice wrote says so itself.
+    /// Whether another attempt of the sender to send the event could state another time.
     private mutating func readServerTime() -> Bool {
-        // An event that gets a new id has no other attempt.
-        guard acceptsReceivedAt else {
-            return !serverTimes.isEmpty && envelope.id != 0 && serverTimes.contains(position)
-        }
-        guard envelope.serverTime != 0 else { return false }
         switch tape.kind(at: envelope.serverTime) {
         case .true: return true
         case .false: return false
@@ -82,7 +79,7 @@ extension EventCheck {
             let field = tables.fields.ordinal(of: key, guess: guess)
             if field != guess, field >= 0 { envelope.learn(field, at: position) }
             position += 1
-            guard field >= 0, acceptsReceivedAt || !EnvelopeFields.isWrittenBySluice(field) else {
+            guard field >= 0, acceptsReceivedAt || field != EnvelopeFields.receivedAtOrdinal else {
                 if isDescribed(.unknownField) {
                     let expected = "one of \(Self.fieldNames)"
                     report(.unknownField, at: .key(key), expected: expected, found: kindName(at: value))
@@ -96,7 +93,7 @@ extension EventCheck {
     }
 
     private static let fieldNames = CompiledPlan.fieldNames.enumerated()
-        .compactMap { EnvelopeFields.isWrittenBySluice($0.offset) ? nil : $0.element }.joined(separator: ", ")
+        .compactMap { $0.offset == EnvelopeFields.receivedAtOrdinal ? nil : $0.element }.joined(separator: ", ")
 
     private mutating func findDefinition(_ index: Int) -> Int {
         guard index != 0 else {

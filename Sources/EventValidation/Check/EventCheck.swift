@@ -9,7 +9,7 @@ import EventSchema
 struct EventCheck: ~Copyable {
     let plan: CompiledPlan
     let tables: CompiledPlan.Tables
-    /// Whether events may have the fields `receivedAt` and `serverTime`, which only events written by Sluice have.
+    /// Whether events may have the field `receivedAt`, which only events written by Sluice have.
     let acceptsReceivedAt: Bool
     /// The maximum size of the user's, the device's and the session's id; events that were accepted before have no limit.
     var maximumIdentifierBytes = IdentifierLimit.maximumBytes
@@ -22,7 +22,7 @@ struct EventCheck: ~Copyable {
     var mayHaveLongNumbers: Bool?
     var arrival = Timestamp(microseconds: 0)
     /// The times that the events may state.
-    var times = EventTimes.all
+    var times = EventTimes(nil, arrival: Timestamp(microseconds: 0))
     /// Whether a `null` counts as an absent property if the plan does not allow it there; it does not within a value that the plan
     /// does not describe.
     var nullIsAbsent = false
@@ -32,8 +32,6 @@ struct EventCheck: ~Copyable {
     var additions = ContextAdditions()
     /// What is wrong with events of the body beside what the check finds, by their positions.
     var refusals: [Int: [Violation]] = [:]
-    /// The positions of the events whose time is not the sender's.
-    var serverTimes: Set<Int> = []
     /// Whether an event without an id gets the same one each time, and another arrival.
     var repeatsIDs = false
     /// The position of the next event in the body.

@@ -26,7 +26,8 @@ struct ReplayCommand: AsyncParsableCommand {
             --since and --until then select by the time at which an event was quarantined. An event that one tracker did \
             not deliver is sent to that tracker only, and stays if the plan no longer sends it there. With --to, only events \
             are sent that need no other configured tracker. Events that their sender's write key did not allow are sent \
-            only with --code forbidden-event.
+            only with --code forbidden-event, and those whose time is too far from their arrival only with --code \
+            time-out-of-range.
 
             With --from TRACKER, `quarantine` is the table of the records that `sluice load` could not load into that \
             tracker, such as one of PostgreSQL. They are sent to that tracker only. Those that it has stored are removed from the table; all others stay \

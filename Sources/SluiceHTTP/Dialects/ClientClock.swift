@@ -31,14 +31,6 @@ struct ClientClock {
         sentAt = time(value) ?? sentAt
     }
 
-    /// What became of a time that the client stated.
-    struct Outcome {
-        /// Whether the event has another time than the client stated.
-        var isChanged = false
-        /// Whether the event could have another time in another attempt of the client to send it.
-        var dependsOnAttempt = false
-    }
-
     /// Appends the member `time`: the time that the client stated or, if its clock differs from the server's by more than
     /// `correctedDifference`, the time of arrival, minus the time between the event and its sending by the client's clock.
     ///
@@ -47,26 +39,30 @@ struct ClientClock {
     /// plausible, and otherwise no member `time`. If the client did not say when it sent the body, or `isCorrected` is false because
     /// the client wants the time to be stored as it is, the event has the time that the client stated. A value that is not a time is
     /// appended as it is.
+    ///
+    /// If another attempt of the client to send the event could get another time, the member `serverTime` follows.
+    ///
+    /// - Returns: Whether the event has another time than the client stated.
     mutating func append(
         _ value: UnsafeRawBufferPointer,
         isCorrected: Bool = true,
         to output: inout ByteBuilder
-    ) -> Outcome {
+    ) -> Bool {
         guard let stated = time(value) else {
             output.append(#","time":"#, value)
-            return Outcome()
+            return false
         }
         guard isCorrected, let sentAt else {
             append(stated, to: &output)
-            return Outcome()
+            return false
         }
         let difference = arrival.microseconds - sentAt.microseconds
         let time = corrected(stated, by: abs(difference) > Self.correctedDifference ? difference : 0)
-        if let time { append(time, to: &output) }
-        return Outcome(
-            isChanged: time?.microseconds != stated.microseconds,
-            dependsOnAttempt: abs(difference) >= Self.notedDifference
-        )
+        if let time {
+            append(time, to: &output)
+            if abs(difference) >= Self.notedDifference { output.append(ServerTime.member) }
+        }
+        return time?.microseconds != stated.microseconds
     }
 
     private func append(_ time: Timestamp, to output: inout ByteBuilder) {
@@ -84,17 +80,17 @@ struct ClientClock {
         return plausible.contains(stated.microseconds) ? stated : nil
     }
 
-    /// Appends the member `time`: the time of arrival, minus the age of the event that the client states in milliseconds.
+    /// Appends the members `time`, the time of arrival minus the age of the event that the client states in milliseconds, and
+    /// `serverTime`.
     ///
     /// Nothing is appended if the value is not a number, or the time is not plausible.
-    ///
-    /// - Returns: Whether the time was appended; it depends on the attempt to send the event.
-    func append(ageInMilliseconds value: UnsafeRawBufferPointer, to output: inout ByteBuilder) -> Bool {
+    func append(ageInMilliseconds value: UnsafeRawBufferPointer, to output: inout ByteBuilder) {
+        let greatest = arrival.microseconds - window.microseconds(around: arrival).lowerBound
         guard value.count <= Self.maximumNumberBytes, let age = Double(String(decoding: value, as: UTF8.self)),
-            (0...window.past / .milliseconds(1)).contains(age)
-        else { return false }
+            age >= 0, age * 1000 <= Double(greatest)
+        else { return }
         append(Timestamp(microseconds: arrival.microseconds - Int64(age * 1000)), to: &output)
-        return true
+        output.append(ServerTime.member)
     }
 
     private mutating func time(_ value: UnsafeRawBufferPointer) -> Timestamp? {

@@ -128,9 +128,6 @@ protocol BodyTranslation: AnyObject {
     /// What is wrong with messages beside what the check finds in their lines, by the indexes of the lines.
     var refusals: [Int: [Violation]] { get }
 
-    /// The indexes of the lines whose time could be another one in another attempt to send the message.
-    var serverTimes: Set<Int> { get }
-
     /// Its approximate size in memory.
     var byteCount: Int { get }
 }

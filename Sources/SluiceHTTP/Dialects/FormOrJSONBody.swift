@@ -31,8 +31,6 @@ final class FormOrJSONBody: BodyTranslation {
 
     var refusals: [Int: [Violation]] { json.refusals }
 
-    var serverTimes: Set<Int> { json.serverTimes }
-
     var byteCount: Int { json.byteCount + (decoded?.capacity ?? 0) }
 
     func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool {

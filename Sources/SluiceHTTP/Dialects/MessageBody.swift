@@ -38,9 +38,6 @@ protocol MessageFormat {
     /// What is wrong with the message that was appended last, beside what the check finds.
     var violations: [Violation] { get }
 
-    /// Whether the message that was appended last has a time that could be another one in another attempt to send it.
-    var hasServerTime: Bool { get }
-
     /// The key that the body contains, as far as it is translated; the first one, if there are several.
     var key: [UInt8]? { get }
 
@@ -63,7 +60,6 @@ protocol MessageFormat {
 extension MessageFormat {
     var idMember: StaticString? { nil }
     var violations: [Violation] { [] }
-    var hasServerTime: Bool { false }
 }
 
 /// Translates a body of messages.
@@ -105,7 +101,6 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     private var hasUntranslated = false
     private(set) var statedIDs: [String?] = []
     private(set) var refusals: [Int: [Violation]] = [:]
-    private(set) var serverTimes: Set<Int> = []
     /// The number of messages that are translated.
     private var lineCount = 0
 
@@ -119,7 +114,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
 
     var byteCount: Int {
         output.reservedBytes + statedIDs.capacity * (MemoryLayout<String?>.stride + Self.usualIDBytes)
-            + refusals.count * Self.refusalBytes + serverTimes.capacity * 2 * MemoryLayout<Int>.stride
+            + refusals.count * Self.refusalBytes
     }
 
     func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool {
@@ -204,7 +199,6 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         statedIDs.removeLast(statedIDs.count - idsBefore)
         lineCount = linesBefore
         refusals = refusals.filter { $0.key < linesBefore }
-        serverTimes = serverTimes.filter { $0 < linesBefore }
         return false
     }
 
@@ -293,7 +287,6 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
             room -= 1
             let violations = format.violations
             if !violations.isEmpty { refusals[lineCount] = violations }
-            if format.hasServerTime { serverTimes.insert(lineCount) }
             endLine(from: start)
             noteID(of: structure.bytes(of: message))
         } else {

@@ -194,8 +194,7 @@ struct BodyWork: ~Copyable {
             allowedEvents: allowedEvents,
             excess: excess,
             additions: additions,
-            refusals: translation?.refusals ?? [:],
-            serverTimes: translation?.serverTimes ?? []
+            refusals: translation?.refusals ?? [:]
         )
     }
 }

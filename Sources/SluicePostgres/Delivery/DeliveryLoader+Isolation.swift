@@ -51,7 +51,7 @@ extension DeliveryLoader {
 
     /// Creates the function that searches a table's rows, unless the session has it.
     private func createSearch(of group: DeliveryRows.Group) throws(PostgresFailure) {
-        let key = known.key(of: group.target.table) ?? []
+        let key = keys.key(of: group.target.table) ?? []
         let search = RowSearch(of: group.target, recentIDs: recentIDs(of: group))
         guard connection.searchKeys[search.name] != key else { return }
         try connection.execute(search.create(key: key), limit)

@@ -18,6 +18,7 @@ struct DeliveryLoader {
     let record: (any TransactionRecord)?
     let sender: RowSender
     let known: KnownTables
+    let keys: KeysInUse
     let limit: WaitLimit
     /// How long each statement may take while all rows are loaded or none: a row or a table that hangs is then searched for.
     let statementTimeout: Duration
@@ -33,7 +34,7 @@ struct DeliveryLoader {
     }
 
     private func loadDirectly() throws(PostgresFailure) -> LoadReport {
-        let isKeyUnknown = rows.groups.contains { $0.hasServerTimes && known.key(of: $0.target.table) == nil }
+        let isKeyUnknown = rows.groups.contains { $0.hasServerTimes && keys.key(of: $0.target.table) == nil }
         if isKeyUnknown { _ = try inspect() }
         for group in rows.groups where recentIDs(of: group) != nil { try createStagingTable(of: group) }
         try begin()
@@ -59,7 +60,7 @@ struct DeliveryLoader {
     }
 
     private func loadThroughStaging() throws(PostgresFailure) -> LoadReport {
-        if rows.groups.contains(where: { known.key(of: $0.target.table) == nil }) { _ = try inspect() }
+        if rows.groups.contains(where: { keys.key(of: $0.target.table) == nil }) { _ = try inspect() }
         for group in rows.groups { try createStagingTable(of: group) }
         try begin()
         try lockRecentIDs()
@@ -75,6 +76,7 @@ struct DeliveryLoader {
     func inspect() throws(PostgresFailure) -> PresentSchema {
         let present = try connection.presentSchema(named: schema, limit)
         known.note(present)
+        keys.read(known)
         return present
     }
 
@@ -100,7 +102,7 @@ struct DeliveryLoader {
             limit
         )
         let insert = target.insertFromStaging(
-            key: known.key(of: target.table) ?? [],
+            key: keys.key(of: target.table) ?? [],
             recentIDs: recentIDs(of: group)
         )
         return staged - (try connection.execute(insert, limit))
@@ -108,7 +110,7 @@ struct DeliveryLoader {
 
     /// Where the ids of a group's rows are remembered; `nil` if they need not be, or cannot be.
     func recentIDs(of group: DeliveryRows.Group) -> RecentIDs? {
-        guard group.hasServerTimes, known.hasRecentIDs, let key = known.key(of: group.target.table),
+        guard group.hasServerTimes, keys.hasRecentIDs, let key = keys.key(of: group.target.table),
             RecentIDs.areNeeded(forKey: key)
         else { return nil }
         return RecentIDs(schema: schema)
@@ -153,7 +155,7 @@ struct DeliveryLoader {
     /// The table cannot change between this and the end of the transaction, which has rows in it.
     private func checkKeys() throws(PostgresFailure) {
         let tables = rows.groups.filter { group in
-            group.hasServerTimes && !RecentIDs.areNeeded(forKey: known.key(of: group.target.table) ?? [])
+            group.hasServerTimes && !RecentIDs.areNeeded(forKey: keys.key(of: group.target.table) ?? [])
         }
         if tables.isEmpty { return }
         let names = tables.map { "pg_catalog.to_regclass(\(SQLText.literal($0.target.table.sqlName)))" }
@@ -167,4 +169,22 @@ struct DeliveryLoader {
         // As if the server had found the conflict: the search for rejected rows, which follows, reads the keys again.
         throw PostgresFailure(source: .server, sqlState: "40001", message: "A table has been partitioned meanwhile.")
     }
+}
+
+/// What a load knows of the tables' keys; it reads them once, because another session may read other ones meanwhile.
+final class KeysInUse {
+    private var known: KnownKeys
+
+    init(_ known: KnownTables) {
+        self.known = known.keys
+    }
+
+    /// Reads them anew.
+    func read(_ known: KnownTables) {
+        self.known = known.keys
+    }
+
+    func key(of table: EventTable) -> [String]? { known.key(of: table) }
+
+    var hasRecentIDs: Bool { known.hasRecentIDs }
 }

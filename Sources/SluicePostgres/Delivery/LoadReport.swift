@@ -7,10 +7,12 @@ struct LoadReport: Sendable {
         let table: String
         /// The number of the load target; another catalog's may be of the same table.
         let target: Int
+        /// Whether they are of the group whose times are not the sender's.
+        let hasServerTimes: Bool
         /// Positions in the delivery.
         let positions: [Int]
         let reason: TrackerError
-        /// Whether the table accepts no row at all.
+        /// Whether the table accepts no row of the group at all.
         let isWholeTable: Bool
     }
 
@@ -73,6 +75,7 @@ struct LoadReport: Sendable {
             Stuck(
                 table: group.target.table.name,
                 target: group.target.number,
+                hasServerTimes: group.hasServerTimes,
                 positions: Array(positions),
                 reason: reason,
                 isWholeTable: isWholeTable
@@ -80,8 +83,10 @@ struct LoadReport: Sendable {
         )
     }
 
-    /// Whether the table accepts no rows.
+    /// Whether the table accepts no rows of a group, which were left then.
     func isBroken(_ group: DeliveryRows.Group) -> Bool {
-        stuck.contains { $0.target == group.target.number && $0.isWholeTable }
+        stuck.contains {
+            $0.target == group.target.number && $0.hasServerTimes == group.hasServerTimes && $0.isWholeTable
+        }
     }
 }

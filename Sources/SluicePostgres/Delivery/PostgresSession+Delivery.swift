@@ -129,7 +129,9 @@ extension PostgresSession {
     ///
     /// The partitions are read again if one is missing, because it may have been made since.
     func removeRowsWithoutPartition(from rows: inout DeliveryRows, _ interrupt: Interrupt) throws(PostgresFailure) {
-        if known.mayReadPartitions(isMissingOne: rows.lackPartitions(known)) {
+        let isMissingOne = rows.lackPartitions(known)
+        let isReadAgain = known.mayReadPartitions(isMissingOne: isMissingOne)
+        if isReadAgain {
             do throws(PostgresFailure) {
                 try readPartitions(interrupt)
             } catch {
@@ -137,7 +139,7 @@ extension PostgresSession {
                 guard error.source == .server, isConnected else { throw error }
             }
         }
-        _ = rows.removeWithoutPartition(known)
+        if isMissingOne || isReadAgain { _ = rows.removeWithoutPartition(known) }
     }
 
     /// Reads which partitions the tables have.
@@ -145,7 +147,9 @@ extension PostgresSession {
         let coverages = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
             connection,
             limit throws(PostgresFailure) in
-            try PartitionCoverage.read(inSchema: configuration.schema, over: connection, limit)
+            // Somebody may have granted what was missing.
+            if !known.hasRecentIDs { known.note(try connection.presentSchema(named: configuration.schema, limit)) }
+            return try PartitionCoverage.read(inSchema: configuration.schema, over: connection, limit)
         }
         known.note(coverages)
     }
@@ -199,6 +203,7 @@ extension PostgresSession {
             record: record,
             sender: sender,
             known: known,
+            keys: KeysInUse(known),
             limit: limit,
             statementTimeout: max(lockTimeout, min(Self.statementTime, configuration.deliveryTimeout / 4))
                 + Self.sendingTimePerByte * rows.byteCount

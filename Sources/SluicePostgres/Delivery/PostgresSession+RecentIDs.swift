@@ -1,3 +1,4 @@
+import EventValidation
 import Logging
 import TrackerKit
 
@@ -30,6 +31,12 @@ extension PostgresSession {
                 metadata: ["tracker": "\(configuration.name)", "error": "\(TrackerError(error))"]
             )
         }
+    }
+
+    /// Whether a table of a catalog's events needs recent ids, and they cannot be remembered, as far as is known.
+    func lacksRecentIDs(for catalog: EventCatalog) -> Bool {
+        !known.hasRecentIDs
+            && tables(of: catalog).contains { RecentIDs.areNeeded(forKey: known.key(of: $0) ?? []) }
     }
 
     /// What prevents the ids of events whose time is not the sender's from being remembered, if a table of the plan needs that.

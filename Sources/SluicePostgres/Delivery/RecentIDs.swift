@@ -16,7 +16,7 @@ struct RecentIDs: Sendable {
     /// How often a session looks whether the halves are to be exchanged.
     static let exchangeCheckInterval = Duration.seconds(3600)
     /// How long an exchange waits for transactions that use the tables.
-    private static let exchangeLockTime = Duration.seconds(1)
+    private static let exchangeLockTime = Duration.seconds(10)
     /// The first half of the advisory lock's key; the second is a hash of the schema.
     private static let lockClass = 0x736C_7269
 
@@ -54,23 +54,24 @@ struct RecentIDs: Sendable {
     /// The common table expressions that store the ids of the staged rows of a table, and select, as `fresh`, the first row of each id
     /// that was not stored.
     ///
-    /// The order is that of the key, so that two transactions cannot deadlock.
+    /// The order is that of the key, so that two transactions cannot deadlock. It is one line, because `RowSearch` reads the first line
+    /// of the server's context.
     func store(from staging: String, place: String, of table: String, where condition: String) -> String {
         let table = SQLText.literal(table)
         return """
-            WITH turn AS MATERIALIZED (SELECT half FROM \(current)),
-            earliest AS MATERIALIZED (
-                SELECT DISTINCT ON (s.id) s.id, s.\(place) AS place FROM pg_temp.\(staging) s
-                WHERE (\(condition)) AND NOT EXISTS (
-                    SELECT FROM \(ids) r WHERE r.id = s.id AND r.event_table = \(table)
-                        AND r.half <> (SELECT half FROM turn))
-                ORDER BY s.id, s.\(place)
-            ),
-            stored AS (
-                INSERT INTO \(ids) (half, id, event_table)
-                SELECT (SELECT half FROM turn), f.id, \(table) FROM earliest f ORDER BY f.id
-                ON CONFLICT (id, event_table, half) DO NOTHING RETURNING id
-            ),
+            WITH turn AS MATERIALIZED (SELECT half FROM \(current)), \
+            earliest AS MATERIALIZED ( \
+                SELECT DISTINCT ON (s.id) s.id, s.\(place) AS place FROM pg_temp.\(staging) s \
+                WHERE (\(condition)) AND NOT EXISTS ( \
+                    SELECT FROM \(ids) r WHERE r.id = s.id AND r.event_table = \(table) \
+                        AND r.half <> (SELECT half FROM turn)) \
+                ORDER BY s.id, s.\(place) \
+            ), \
+            stored AS ( \
+                INSERT INTO \(ids) (half, id, event_table) \
+                SELECT (SELECT half FROM turn), f.id, \(table) FROM earliest f ORDER BY f.id \
+                ON CONFLICT (id, event_table, half) DO NOTHING RETURNING id \
+            ), \
             fresh AS (SELECT f.place FROM earliest f JOIN stored USING (id))
             """
     }

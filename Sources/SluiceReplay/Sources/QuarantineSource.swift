@@ -13,8 +13,8 @@ import EventValidation
 package final class QuarantineSource: ReplaySource {
     private let catalog: EventCatalog
     private let sent: Set<String>
-    /// Whether events are read that the sender's key did not allow.
-    private let includesForbidden: Bool
+    /// The codes with which events are not read: they would pass the check, which knows no keys and no limits on times.
+    private let skippedCodes: Set<String>
     private let isStopped: () -> Bool
     private var scan: QuarantineScan
     private var validators: [String: EventValidator] = [:]
@@ -37,7 +37,7 @@ package final class QuarantineSource: ReplaySource {
         // Events that this replay adds to the quarantine are left to the next one.
         let now = Timestamp.now()
         filter.until = min(filter.until ?? now, now)
-        includesForbidden = filter.codes.contains(VerdictCode.forbiddenEvent.rawValue)
+        skippedCodes = Set([.forbiddenEvent, .timeOutOfRange].map(\VerdictCode.rawValue)).subtracting(filter.codes)
         scan = try QuarantineScan(QuarantineFolder(path: folder), filter)
         sent = try SentRecords(ofQuarantine: folder, changes: false).keys
     }
@@ -55,8 +55,7 @@ package final class QuarantineSource: ReplaySource {
     package func next() throws -> ReplayPart? {
         while let record = try scan.next(isStopped: isStopped) {
             if sent.contains(record.key) { continue }
-            // They would pass the check, which knows no keys.
-            if !includesForbidden, record.codes.contains(VerdictCode.forbiddenEvent.rawValue) { continue }
+            if !skippedCodes.isDisjoint(with: record.codes) { continue }
             let validator = validator(for: record)
             validator.setNextLine(Int(clamping: record.sequence))
             // As one line: valid JSON has line breaks only between tokens, where a space means the same.

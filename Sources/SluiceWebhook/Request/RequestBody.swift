@@ -59,13 +59,12 @@ package struct RequestBody: Sendable {
         }
     }
 
-    /// Appends a line without what only Sluice writes, which the receiver does not accept: `receivedAt` and `serverTime`.
+    /// Appends a line without its `receivedAt`, which the receiver does not accept.
     private static func appendWithoutArrival(_ line: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         guard let parts = CanonicalLine(line) else { return bytes.append(contentsOf: line) }
         // The time and its quotation mark come before, the time of arrival and its own follow.
         bytes.append(contentsOf: line[...parts.time.upperBound])
-        bytes.append(contentsOf: ServerTime.openLine(line)[(parts.receivedAt.upperBound + 1)...])
-        bytes.append(UInt8(ascii: "}"))
+        bytes.append(contentsOf: line[(parts.receivedAt.upperBound + 1)...])
     }
 
     private static func appendCloudEvent(_ line: UnsafeRawBufferPointer, source: String, to bytes: inout [UInt8]) {

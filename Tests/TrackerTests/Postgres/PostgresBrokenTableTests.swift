@@ -199,19 +199,26 @@ struct PostgresBrokenTableTests {
 /// A role that has only the documented privileges.
 enum LoaderRole {
     static let name = "loader"
+    /// The statements that grant what tables whose key contains the time need besides.
+    static let recentIDGrants = """
+        GRANT SELECT, INSERT ON analytics._sluice_recent_ids TO loader;
+        GRANT TRUNCATE ON analytics._sluice_recent_ids_0, analytics._sluice_recent_ids_1 TO loader;
+        GRANT SELECT, UPDATE ON analytics._sluice_recent_ids_current TO loader;
+        """
     /// The statements that grant what `sluice load` needs besides.
     static let partitionGrants = """
         GRANT SELECT, INSERT, UPDATE ON analytics._sluice_loader_offsets TO loader;
         GRANT SELECT, INSERT, UPDATE, DELETE ON analytics._sluice_refused TO loader;
         GRANT INSERT ON analytics._sluice_accepted_losses TO loader;
-        GRANT SELECT, INSERT ON analytics._sluice_recent_ids TO loader;
-        GRANT TRUNCATE ON analytics._sluice_recent_ids_0, analytics._sluice_recent_ids_1 TO loader;
-        GRANT SELECT, UPDATE ON analytics._sluice_recent_ids_current TO loader;
+        \(recentIDGrants)
         """
 
     /// Creates a migrated database in which the role has its privileges.
-    static func fixture(_ events: [EventDefinition]) async throws -> PostgresFixture {
-        let fixture = try await PostgresFixture(events)
+    static func fixture(
+        _ events: [EventDefinition],
+        partitions: TablePartitioning = .none
+    ) async throws -> PostgresFixture {
+        let fixture = try await PostgresFixture(events, partitions: partitions)
         let tables = events.map { "analytics.\($0.name.lowercased())" }.joined(separator: ", ")
         try await fixture.database.run(
             """
@@ -219,10 +226,11 @@ enum LoaderRole {
             REVOKE ALL ON DATABASE \(fixture.database.name) FROM PUBLIC;
             GRANT CONNECT, TEMPORARY ON DATABASE \(fixture.database.name) TO loader;
             GRANT USAGE ON SCHEMA analytics TO loader;
-            GRANT INSERT, SELECT (id) ON \(tables) TO loader;
+            GRANT INSERT, SELECT (id\(partitions == .none ? "" : ", occurred_at")) ON \(tables) TO loader;
             GRANT SELECT, INSERT, UPDATE ON analytics._sluice_checkpoints TO loader
             """
         )
+        if partitions != .none { try await fixture.database.run(recentIDGrants) }
         return fixture
     }
 }

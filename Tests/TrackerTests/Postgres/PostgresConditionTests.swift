@@ -82,9 +82,7 @@ struct PostgresConditionTests {
             DROP TABLE analytics.bought;
             ALTER TABLE analytics.parts RENAME TO bought;
             GRANT INSERT, SELECT (id, occurred_at) ON analytics.bought TO \(LoaderRole.name);
-            GRANT SELECT, INSERT ON analytics._sluice_recent_ids TO \(LoaderRole.name);
-            GRANT TRUNCATE ON analytics._sluice_recent_ids_0, analytics._sluice_recent_ids_1 TO \(LoaderRole.name);
-            GRANT SELECT, UPDATE ON analytics._sluice_recent_ids_current TO \(LoaderRole.name)
+            \(LoaderRole.recentIDGrants)
             """
         )
         let tracker = tracker(fixture, RecordingLog())

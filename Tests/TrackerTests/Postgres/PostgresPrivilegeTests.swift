@@ -33,17 +33,24 @@ struct PostgresPrivilegeTests {
 
     @Test(
         "the documented privileges suffice to load rows, also with duplicates and refused rows among them",
-        .promise("unfit-database")
+        .promise("unfit-database"),
+        arguments: [TablePartitioning.none, .month]
     )
-    func enough() async throws {
-        let fixture = try await LoaderRole.fixture(Self.plan)
+    func enough(partitions: TablePartitioning) async throws {
+        let fixture = try await LoaderRole.fixture(Self.plan, partitions: partitions)
         let tracker = tracker(fixture)
         try await tracker.start(for: fixture.catalog)
         #expect(
             await tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: true)).map(\.message) == []
         )
         #expect(try await tracker.checkpoint(ofJournal: journal) == nil)
+        // Both halves of the recent ids are used.
+        try await fixture.database.run(
+            "UPDATE analytics._sluice_recent_ids_current SET since = now() - interval '8 days'"
+        )
         #expect(await tracker.deliver(try delivery(0..<10, fixture, to: 10)).isDelivered)
+        let half = try await fixture.database.run("SELECT half FROM analytics._sluice_recent_ids_current")
+        #expect(half == [partitions == .none ? "0" : "1"])
         #expect(await tracker.deliver(try delivery(5..<20, fixture, to: 20)).isDelivered)
         try await fixture.database.run("ALTER TABLE analytics.bought ADD CHECK (number <> 25)")
         #expect(await tracker.deliver(try delivery(20..<30, fixture, to: 30)).refusals.map(\.position) == [5])

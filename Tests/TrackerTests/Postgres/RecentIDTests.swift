@@ -53,7 +53,10 @@ struct RecentIDTests {
         #expect(outcome.refusals == [] && outcome.retry == nil)
     }
 
-    @Test("a table that is partitioned while a tracker runs has each event once from then on", .promise("repeated-time"))
+    @Test(
+        "a table that is partitioned while a tracker runs has each event once from then on",
+        .promise("repeated-time")
+    )
     func partitionedMeanwhile() async throws {
         let fixture = try await Self.fixture("")
         await Self.deliver(try Self.delivery([Self.id4(1)], at: 0, fixture), to: fixture.tracker)
@@ -137,6 +140,25 @@ struct RecentIDTests {
         #expect(try await fixture.count("analytics.bought") == 11)
     }
 
+    @Test(
+        "while a table is locked, the outcome names all of its events, whether their time is the sender's or not",
+        .promise("broken-table")
+    )
+    func locked() async throws {
+        let fixture = try await Self.fixture()
+        let session = try fixture.database.server.openSession(fixture.database.name)
+        try session.run("BEGIN; LOCK TABLE analytics.bought IN ACCESS EXCLUSIVE MODE;")
+        let line = #"{"id":"\#(Self.id4(9))","name":"Bought","time":"2026-01-10T00:00:00Z","payload":{"number":9}}"#
+        let marked = try Self.delivery((0..<5).map(Self.id4), at: 0, fixture)
+        let delivery = Delivery(marked.slices + (try fixture.delivery([line])).slices)
+        let outcome = await fixture.tracker.deliver(delivery)
+        #expect(outcome.retry.map { Set($0.positions) } == Set(0..<6))
+        try session.run("COMMIT;")
+        try session.close()
+        await Self.deliver(delivery, to: fixture.tracker)
+        #expect(try await fixture.count("analytics.bought") == 6)
+    }
+
     @Test("a row that is refused is not remembered, and the others are stored once")
     func refused() async throws {
         let fixture = try await Self.fixture(Self.partitioned + "ALTER TABLE analytics.bought ADD CHECK (number <> 3);")
@@ -144,6 +166,7 @@ struct RecentIDTests {
         for minute in 0..<3 as Range<Int64> {
             let outcome = await fixture.tracker.deliver(try Self.delivery(ids, at: minute, fixture))
             #expect(outcome.refusals.map(\.position) == [3])
+            #expect(outcome.refusals.first?.reason.contains("violates check constraint") == true)
         }
         #expect(try await fixture.count("analytics.bought") == 5)
         try await fixture.database.run("ALTER TABLE analytics.bought DROP CONSTRAINT bought_number_check")

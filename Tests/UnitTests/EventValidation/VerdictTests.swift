@@ -39,11 +39,11 @@ struct VerdictTests {
         Case(Sent.ping(#","payload":true"#), "wrong-type $.payload: object / boolean"),
         Case(
             Sent.ping(#","receivedAt":"2020-01-01T00:00:00Z""#),
-            "unknown-field $.receivedAt: one of id, name, time, userId, anonymousId, sessionId, context, payload / string"
+            "unknown-field $.receivedAt: one of id, name, time, userId, anonymousId, sessionId, context, payload, serverTime / string"
         ),
         Case(
             Sent.ping(#","user id":null"#),
-            "unknown-field $['user id']: one of id, name, time, userId, anonymousId, sessionId, context, payload / null"
+            "unknown-field $['user id']: one of id, name, time, userId, anonymousId, sessionId, context, payload, serverTime / null"
         ),
     ]
 

@@ -117,16 +117,19 @@ struct QuarantineSourceTests {
         }
     }
 
-    @Test("events that the sender's key did not allow are read only if the selection names their code")
-    func forbidden() async throws {
+    @Test(
+        "events that are rejected for who sent them or when are read only if the selection names their code",
+        arguments: [VerdictCode.forbiddenEvent, .timeOutOfRange]
+    )
+    func unchecked(code: VerdictCode) async throws {
         let folder = try ReplayFolder()
-        let violation = Violation(code: .forbiddenEvent, path: "$.name", expected: "an allowed event", found: "another")
+        let violation = Violation(code: code, path: "$", expected: "another event", found: "this one")
         let original = Array(ReplayFolder.sold(1).utf8)
         try await folder.keep([
             Rejection(index: 0, id: nil, name: "Sold", violations: [violation], original: original)
         ])
         #expect(try await open(folder).parts().isEmpty)
-        #expect(try await open(folder, codes: ["forbidden-event"]).parts().lines.count == 1)
+        #expect(try await open(folder, codes: [code.rawValue]).parts().lines.count == 1)
     }
 
     @Test("an event with line breaks between its tokens is one event")

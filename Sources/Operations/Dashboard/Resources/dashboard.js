@@ -242,8 +242,8 @@ const showRejections = (rejections, canReplay) => {
     const filter = rejection.event ? ` --event '${rejection.event.replaceAll("'", "'\\''")}'` : ""
     details.append(make("p", {}, "To see them: ", make("code", {}, `sluice quarantine list --code ${rejection.code}${filter}`),
       "; to accept those that pass now: ", make("code", {}, `sluice replay quarantine --code ${rejection.code}${filter}`)))
-    // What a key may not send is valid otherwise; only the command sends it.
-    if (canReplay && rejection.code !== "forbidden-event") {
+    // What a key may not send, and what has a wrong time, is valid otherwise; only the command sends it.
+    if (canReplay && !["forbidden-event", "time-out-of-range"].includes(rejection.code)) {
       const button = make("button", { type: "button" }, `Try ${name} again`)
       button.addEventListener("click", () => tryAgain(rejection.event, rejection.code))
       details.append(button)

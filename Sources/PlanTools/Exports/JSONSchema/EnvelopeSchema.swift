@@ -24,6 +24,7 @@ enum EnvelopeSchema {
             ("name", name),
             ("id", field("Identifies the event across repeats; if absent, Sluice assigns a UUIDv7.", "uuid")),
             ("time", field("When it happened; the time of arrival if absent.", "timestamp")),
+            ("serverTime", serverTime),
             ("userId", identifier("The user, if known")),
             ("anonymousId", identifier("The device or browser, if known")),
             ("sessionId", identifier("The session, if known")),
@@ -52,6 +53,14 @@ enum EnvelopeSchema {
             ("maxLength", .integer(IdentifierLimit.maximumBytes)), SharedSchemas.reference(to: "text"),
         ])
     }
+
+    private static let serverTime: OrderedJSON = .object([
+        (
+            "description",
+            .string("Whether another attempt to send the event could state another time; a server sets it.")
+        ),
+        ("type", .string("boolean")),
+    ])
 
     private static let context: OrderedJSON = .object([
         ("description", .string("Where and how it happened.")), ("type", .string("object")),

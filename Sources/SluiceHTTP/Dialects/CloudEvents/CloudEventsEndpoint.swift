@@ -47,7 +47,6 @@ final class BinaryCloudEvent: BodyTranslation {
     private var output = ByteBuilder(capacity: 0)
     private(set) var refusals: [Int: [Violation]] = [:]
     let statedIDs: [String?] = []
-    let serverTimes: Set<Int> = []
 
     init(_ headers: [CloudEventHeader], _ mapping: IngestConfiguration.CloudEvents) {
         self.headers = headers

@@ -41,7 +41,6 @@ struct PostHogMessages: MessageFormat {
 
     private var clock: ClientClock
     private(set) var key: [UInt8]?
-    private(set) var hasServerTime = false
     let idMember: StaticString?
 
     /// Creates the format; with `answersByEvent`, the answer names events by their ids.
@@ -71,13 +70,10 @@ struct PostHogMessages: MessageFormat {
         if let event = members.event { output.append(#","name":"#, bytes(event)) }
         if let id = members.id { output.appendMessageID(bytes(id)) }
         var original: UnsafeRawBufferPointer?
-        hasServerTime = false
         if let time = members.timestamp {
-            let outcome = clock.append(bytes(time), isCorrected: !members.hasFinalTime, to: &output)
-            if outcome.isChanged { original = bytes(time) }
-            hasServerTime = outcome.dependsOnAttempt
+            if clock.append(bytes(time), isCorrected: !members.hasFinalTime, to: &output) { original = bytes(time) }
         } else if let offset = members.offset {
-            hasServerTime = clock.append(ageInMilliseconds: bytes(offset), to: &output)
+            clock.append(ageInMilliseconds: bytes(offset), to: &output)
         }
         if let distinctID = members.distinctID {
             output.appendIdentifier(members.isAnonymous ? #","anonymousId":"# : #","userId":"#, bytes(distinctID))

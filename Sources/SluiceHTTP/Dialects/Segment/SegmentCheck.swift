@@ -25,8 +25,7 @@ public final class SegmentCheck {
             bodyOf: translation.text.count,
             as: .lines,
             eventTimes: window,
-            nullIsAbsent: true,
-            serverTimes: translation.serverTimes
+            nullIsAbsent: true
         )
         var budget = CheckBudget(bytes: .max, rejections: .max)
         _ = try validator.check(translation.text, from: &progress, within: &budget)

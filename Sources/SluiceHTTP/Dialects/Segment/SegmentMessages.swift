@@ -43,7 +43,6 @@ struct SegmentMessages: MessageFormat {
     private let kind: SegmentKind?
     private var clock: ClientClock
     private(set) var key: [UInt8]?
-    private(set) var hasServerTime = false
 
     init(kind: SegmentKind?, _ arrival: BodyArrival) {
         self.kind = kind
@@ -80,13 +79,10 @@ struct SegmentMessages: MessageFormat {
         }
         if let id = members.messageID { output.appendMessageID(bytes(id)) }
         var original: UnsafeRawBufferPointer?
-        hasServerTime = false
         if let time = members.originalTimestamp ?? members.timestamp {
             var clock = clock
             if let sentAt = members.sentAt { clock.noteSentAt(bytes(sentAt)) }
-            let outcome = clock.append(bytes(time), to: &output)
-            if outcome.isChanged { original = bytes(time) }
-            hasServerTime = outcome.dependsOnAttempt
+            if clock.append(bytes(time), to: &output) { original = bytes(time) }
         }
         if let user = members.userID { output.appendIdentifier(#","userId":"#, bytes(user)) }
         if let device = members.anonymousID { output.appendIdentifier(#","anonymousId":"#, bytes(device)) }
