@@ -264,4 +264,20 @@ struct TablePartitionTests {
                 == ["2026-11-05 12:34:56.789000|2026-11-05 12:34:56.789000|"]
         )
     }
+
+    @Test("a lookup by the id and its time reads one month")
+    func lookup() async throws {
+        let fixture = try await PostgresFixture(Self.plan, partitions: .month)
+        let month = TimePartition.ofNewTable(by: .month)[3]
+        let time = Timestamp(microseconds: month.microseconds.lowerBound + 10 * 86_400_000_000)
+        let id = EventID(version7At: time, randomA: 1, randomB: 1)
+        let plan = try await fixture.database.run(
+            """
+            EXPLAIN (COSTS OFF) SELECT * FROM analytics.bought WHERE id = '\(id)' AND occurred_at BETWEEN
+                analytics.event_time('\(id)') - interval '1 day' AND analytics.event_time('\(id)') + interval '1 day'
+            """
+        )
+        let scans = plan.filter { $0.contains("Scan") && $0.contains("on \(month.name(of: "bought"))") }
+        #expect(plan.count { $0.contains(" on bought_") } == scans.count && !scans.isEmpty, "\(plan)")
+    }
 }
