@@ -1,6 +1,6 @@
 /// The member `serverTime` at the end of a canonical line, the mark of a time that is not the sender's.
 ///
-/// An event has it if Sluice gave or corrected its time, and another attempt of the sender to send it could therefore get another
+/// An event has it if a server gave its time, or may correct it, and another attempt of the sender to send it could get another
 /// time. A destination that recognizes events by id and time together needs the mark to find both attempts.
 package enum ServerTime {
     /// The member, with the comma before it.

@@ -1,6 +1,6 @@
 import TrackerKit
 
-/// The tables with the ids of recent events whose time Sluice gave or corrected, and the statements for them.
+/// The tables with the ids of recent events whose time could differ in another attempt to send them, and the statements for them.
 ///
 /// Two attempts to send such an event can have different times, and a table whose key contains the time would store both. There are two
 /// halves, of which one gets new ids; the halves are exchanged when that has been so for `exchangeInterval`, and an id is remembered
