@@ -141,6 +141,7 @@ let package = Package(
                 .embedInCode("Exports/DBT/Project/sluice_retention.sql"),
                 .embedInCode("Exports/DBT/Project/sluice_sessions.sql"),
                 .embedInCode("Exports/DBT/Project/sluice_tests.sql"),
+                .embedInCode("Exports/DBT/Project/sluice_users.sql"),
                 .embedInCode("Exports/DBT/Project/sluice_window.sql"),
                 .embedInCode("Exports/HTML/catalogue.css"), .embedInCode("Exports/HTML/catalogue.js"),
             ]

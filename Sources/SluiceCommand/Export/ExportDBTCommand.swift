@@ -9,8 +9,8 @@ struct ExportDBTCommand: AsyncParsableCommand {
         abstract: "Write a dbt project for the tables in PostgreSQL: sources, tests, and models of common questions.",
         discussion: """
             Writes a project for dbt-core 1.11 and dbt-postgres 1.11 to the folder. Its source has the descriptions of the plan, \
-            and tests of required properties, allowed values, limits and lengths. Its models are sessions, active users, \
-            retention, and with --funnel a funnel.
+            and tests of required properties, allowed values, limits and lengths. Its models are the users of anonymous \
+            ids, sessions, active users, retention, and with --funnel a funnel.
 
             Run 'dbt build' in the folder, with the database in PGHOST, PGUSER, PGPASSWORD and PGDATABASE; or use the folder as \
             a local package of your own project. The variables are in the folder's dbt_project.yml. After a change of the plan, \

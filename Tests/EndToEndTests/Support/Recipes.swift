@@ -7,7 +7,7 @@ import Testing
 struct Recipes {
     /// A question, which is also the end of the name of its model.
     enum Question: String, CaseIterable {
-        case sessions, actives, retention, funnel
+        case sessions, actives, retention, funnel, users
 
         /// The columns of the answer as the script writes them.
         var columns: String {
@@ -17,6 +17,7 @@ struct Recipes {
             case .actives: "day, daily, weekly, monthly"
             case .retention: "cohort, weeks_later, cohort_people, people"
             case .funnel: "step, event, people"
+            case .users: "anonymous_id, user_id, \(Self.utc("first_seen_at")), \(Self.utc("last_seen_at"))"
             }
         }
 
@@ -33,7 +34,8 @@ struct Recipes {
     /// Makes the events, in the files `first.ndjson` and `second.ndjson` of a folder.
     ///
     /// Those of the second file arrive later: some are older than those of the first, and some are in both files. There are
-    /// events at midnight on both sides, and pauses of exactly the length that ends a session.
+    /// events at midnight on both sides, and pauses of exactly the length that ends a session. Some anonymous ids have one
+    /// user, and some have several, of which the second is only in the second file, or outside the window.
     init(seed: Int, in folder: TestFolder) async throws {
         self.folder = folder
         let day = Date.ISO8601FormatStyle().year().month().day()
@@ -59,13 +61,17 @@ struct Recipes {
     }
 
     /// The rows that answer a question after these files were loaded, in the order of their texts.
+    ///
+    /// If `isStitched`, an event without a user counts for the only user of its anonymous id.
     func answer(
         to question: Question,
         after files: [String],
         zone: String = "UTC",
-        steps: [String]
+        steps: [String],
+        isStitched: Bool = true
     ) async throws -> [String] {
-        let arguments = ["expect", question.rawValue, since, until, zone, steps.joined(separator: ",")]
+        let persons = isStitched ? "stitched" : "separate"
+        let arguments = ["expect", question.rawValue, since, until, zone, steps.joined(separator: ","), persons]
         return try await ClientScript.run("recipes", arguments + files, in: folder).sorted()
     }
 }

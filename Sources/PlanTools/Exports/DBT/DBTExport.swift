@@ -83,6 +83,7 @@ package struct DBTExport: Sendable {
             ExportedFile(path: "models/sluice_retention.sql", text: Self.text(PackageResources.sluice_retention_sql)),
             ExportedFile(path: "models/sluice_sessions.sql", text: Self.text(PackageResources.sluice_sessions_sql)),
             ExportedFile(path: "models/sluice_sources.yml", text: sources.text),
+            ExportedFile(path: "models/sluice_users.sql", text: Self.text(PackageResources.sluice_users_sql)),
             ExportedFile(path: "tests/generic/sluice_tests.sql", text: Self.text(PackageResources.sluice_tests_sql)),
         ]
     }
