@@ -295,7 +295,7 @@ public final class Quarantine: Sendable {
             let rejected = try await ring.removeExpired(retention, now: now)
             let refused = try await refusals.removeExpired(retention, now: now)
             // A clock that is wrong at the opening removes nothing for an hour.
-            let unclaimed = elapsed < 3600 * 1_000_000 ? nil : unclaimed
+            let unclaimed = elapsed < 3600 * 1_000_000 ? nil : self.unclaimed
             let ofEnded = try await unclaimed?.removeExpired(retention, now: now) ?? 0
             _ = counts.withLock { $0.expiryFailures.ended(now: clock.now()) }
             guard rejected + refused + ofEnded > 0 else { return }
