@@ -19,7 +19,8 @@ package import TrackerKit
 ///   settled, and are not removed to make room. At the size limit, a pipeline with a journal holds the tracker's cursor before
 ///   them.
 ///
-/// Events of both kinds are removed once they are older than the age limit; a pipeline with a journal looks for them once an hour.
+/// Events of both kinds are removed once they are older than the age limit, also those of processes that have ended; each process
+/// looks for them once an hour.
 ///
 /// Each process has a size limit, a quarter of which is for the ring buffer. Errors of the quarantine are never reported to a
 /// sender.
@@ -38,6 +39,8 @@ public final class Quarantine: Sendable {
     private let nextDrain = Atomic<UInt64>(0)
     private let counts = Mutex(Counts())
     private let retention: QuarantineRetention
+    /// The parts of other processes; `nil` if there are none.
+    private let unclaimed: UnclaimedParts?
     /// The time of the opening, by the wall clock, in microseconds since 1970.
     private let openedAt: Int64
     private let now: @Sendable () -> Timestamp
@@ -83,6 +86,7 @@ public final class Quarantine: Sendable {
                 locks: (verdictsLock, refusalsLock),
                 capacities: (ringBytes, capacityInBytes - ringBytes),
                 retention: retention,
+                unclaimed: try UnclaimedParts(parts),
                 logger: logger,
                 now: now
             )
@@ -99,6 +103,7 @@ public final class Quarantine: Sendable {
         capacities: (verdicts: Int, refusals: Int),
         handoverCapacityInBytes: Int = Quarantine.handoverCapacityInBytes,
         retention: Duration = Quarantine.defaultRetention,
+        unclaimed: UnclaimedParts? = nil,
         logger: Logger,
         clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp
@@ -126,6 +131,7 @@ public final class Quarantine: Sendable {
             )
         )
         self.retention = QuarantineRetention(age: retention)
+        self.unclaimed = unclaimed
         openedAt = time
         self.now = now
         self.clock = RelativeClock(clock)
@@ -140,6 +146,7 @@ public final class Quarantine: Sendable {
         refusals = nil
         handover = Mutex(VerdictHandover(capacityInBytes: 0, maximumFrameBytes: 0))
         retention = QuarantineRetention(age: Self.defaultRetention)
+        unclaimed = nil
         openedAt = 0
         now = Timestamp.now
         clock = RelativeClock(ContinuousClock())
@@ -282,15 +289,19 @@ public final class Quarantine: Sendable {
     package func removeExpired() async {
         guard let ring, let refusals else { return }
         let components = clock.now().components
-        let now = openedAt + components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+        let elapsed = components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+        let now = openedAt + elapsed
         do throws(JournalError) {
             let rejected = try await ring.removeExpired(retention, now: now)
             let refused = try await refusals.removeExpired(retention, now: now)
+            // A clock that is wrong at the opening removes nothing for an hour.
+            let unclaimed = elapsed < 3600 * 1_000_000 ? nil : self.unclaimed
+            let ofEnded = try await unclaimed?.removeExpired(retention, now: now) ?? 0
             _ = counts.withLock { $0.expiryFailures.ended(now: clock.now()) }
-            guard rejected + refused > 0 else { return }
+            guard rejected + refused + ofEnded > 0 else { return }
             logger.notice(
                 "Events in the quarantine reached its age limit and were removed.",
-                metadata: ["rejected": "\(rejected)", "refused": "\(refused)"]
+                metadata: ["rejected": "\(rejected)", "refused": "\(refused)", "ofEndedProcesses": "\(ofEnded)"]
             )
         } catch {
             guard let summary = counts.withLock({ $0.expiryFailures.failed(now: clock.now()) }) else { return }

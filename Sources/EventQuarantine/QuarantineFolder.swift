@@ -3,8 +3,8 @@ package import EventJournal
 /// A quarantine's folder: journals in the folders `verdicts/0`, `verdicts/1` and so on, and `refused/0`, `refused/1` and so on;
 /// each process that writes has one of each to itself.
 ///
-/// Folders named `0`, `1` and so on were written by older versions and hold both kinds of events. They are read, and never
-/// written or removed.
+/// Folders named `0`, `1` and so on were written by older versions and hold both kinds of events. They are read, and lose the events
+/// that are too old.
 package struct QuarantineFolder: Sendable {
     /// The kind of events in a part.
     package enum Kind: Sendable, Hashable, CaseIterable {

@@ -187,6 +187,11 @@ package actor LiveReplay: QuarantineReplaying {
                 continue
             }
             guard part.isSent(batch, to: trackers, configured: trackers) else { continue }
+            // In the journal, the event would get a new date.
+            guard !pipeline.tombstones.current.covers(batch.line(at: 0)) else {
+                report.forgotten += 1
+                continue
+            }
             records.append(.init(key: key, batch: batch))
             bytes += batch.byteCount
         }

@@ -86,7 +86,11 @@ package actor ReplayFeed: Service {
             for code in Set(rejection.violations.map(\.code)) { report.rejectedByCode[code.rawValue, default: 0] += 1 }
         }
         if !part.isQuarantined {
-            replay.pipeline.quarantine(rejections, source: input.description)
+            // What the quarantine stores gets a new date.
+            let tombstones = replay.pipeline.tombstones.current
+            let kept = rejections.filter { !tombstones.covers($0) }
+            report.rejectedForgotten += rejections.count - kept.count
+            replay.pipeline.quarantine(kept, source: input.description)
             // Unlike an event loop, a replay may wait for the disk, so that no rejection is dropped for lack of memory.
             await replay.rejectedEvents.drain()
         }

@@ -8,6 +8,8 @@ package struct ReplayReport: Sendable {
     package var accepted = 0
     /// The number of events that do not follow the plan.
     package var rejected = 0
+    /// How many of the rejected events were of erased people, and were not quarantined.
+    package var rejectedForgotten = 0
     /// The number of events that filters excluded.
     package var skipped = 0
     /// The number of events for each code of a violation; an event may have several.
@@ -40,6 +42,7 @@ package struct ReplayReport: Sendable {
         package let read: Int
         package let accepted: Int
         package let rejected: Int
+        package let rejectedForgotten: Int
         package let skipped: Int
         package let rejectedByCode: [String: Int]
         package let delivered: [String: Int]
@@ -59,6 +62,7 @@ package struct ReplayReport: Sendable {
             read: read,
             accepted: accepted,
             rejected: rejected,
+            rejectedForgotten: rejectedForgotten,
             skipped: skipped,
             rejectedByCode: rejectedByCode,
             delivered: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.delivered) }),

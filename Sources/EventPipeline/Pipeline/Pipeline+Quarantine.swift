@@ -42,9 +42,7 @@ extension Pipeline {
     /// covers; throws if that fails.
     func quarantine(_ rejections: [Rejection], undeliveredBy tracker: String) async throws(JournalError) {
         let tombstones = tombstones.current
-        let rejections = rejections.filter { rejection in
-            rejection.original.withUnsafeBytes { !tombstones.covers($0) }
-        }
+        let rejections = rejections.filter { !tombstones.covers($0) }
         guard !rejections.isEmpty else { return }
         try await quarantine.keep(rejections, undeliveredBy: tracker, planVersion: catalog.plan.version)
         let kinds = metrics.kinds(of: rejections)

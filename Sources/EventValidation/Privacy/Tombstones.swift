@@ -36,15 +36,24 @@ package struct Tombstones: Sendable {
     /// The event is covered if it was received before the request to erase its user. In an event without a user, the anonymous id
     /// decides; with a user, it does not, because several people may use one device. An event that was received after all requests
     /// is not hashed, so new events cost no more than a look at their time.
-    package func covers(_ line: UnsafeRawBufferPointer) -> Bool {
+    ///
+    /// If `existing` is earlier than the time in the line, it counts instead: the event existed then, so it was received before.
+    package func covers(_ line: UnsafeRawBufferPointer, existing: Timestamp? = nil) -> Bool {
         guard !isEmpty, let key, let line = CanonicalLine(line),
-            let received = Timestamp(text: line.rawText(of: line.receivedAt)), received.microseconds < latest
+            let stated = Timestamp(text: line.rawText(of: line.receivedAt))
         else { return false }
+        let received = existing.map { min($0, stated) } ?? stated
+        guard received.microseconds < latest else { return false }
         if let user = line.userID {
             return isCovered(user, of: line, .user, received, key)
         }
         guard let anonymous = line.anonymousID else { return false }
         return isCovered(anonymous, of: line, .anonymous, received, key)
+    }
+
+    /// Whether a tombstone covers a rejected event, which was accepted before if it is a canonical line.
+    package func covers(_ rejection: Rejection) -> Bool {
+        rejection.original.withUnsafeBytes { covers($0) }
     }
 
     /// The time of the request to erase an identifier; `nil` if there is no tombstone of it.

@@ -4,7 +4,16 @@ import EventValidation
 import SluiceKafka
 import TrackerKit
 
-extension ConsumedRecord: LoadableRecord {}
+extension ConsumedRecord: LoadableRecord {
+    /// A time at which the event of a record that another program has written existed already, which is the record's.
+    ///
+    /// Such a record need not state when it was received, and would count as received when it is loaded, so that a tombstone would
+    /// never cover it. `nil` for a record that Sluice has written, which states it, and without a time.
+    fileprivate var existingTime: Timestamp? {
+        guard timestamp >= 0, value.flatMap({ CanonicalLine($0) }) == nil else { return nil }
+        return Timestamp(microseconds: timestamp * 1_000)
+    }
+}
 
 /// Checks records against the plan.
 struct RecordCheck: Sendable {
@@ -62,7 +71,11 @@ struct RecordCheck: Sendable {
             let acceptedPlaces =
                 rejected.isEmpty ? Array(places) : places.indices.filter { !rejected.contains($0) }.map { places[$0] }
             // Only a record that another program has written has a line that differs from its value.
-            let kept = (0..<slice.count).filter { !tombstones.covers(accepted.line(at: slice.batchIndex(at: $0))) }
+            let kept = (0..<slice.count).filter { place in
+                let index = slice.batchIndex(at: place)
+                let existing = tombstones.isEmpty ? nil : records[acceptedPlaces[index]].existingTime
+                return !tombstones.covers(accepted.line(at: index), existing: existing)
+            }
             forgotten += slice.count - kept.count
             slices += kept.count == slice.count ? [slice] : Delivery([slice]).selecting(kept).slices
             sources += kept.map { records[acceptedPlaces[slice.batchIndex(at: $0)]] }

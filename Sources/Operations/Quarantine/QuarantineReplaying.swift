@@ -27,14 +27,23 @@ package struct QuarantineReplayReport: Sendable, Hashable, Codable {
     package var sent = 0
     /// How many are still not valid, and stay in the quarantine.
     package var stillInvalid = 0
+    /// How many are of erased people, are not sent, and stay in the quarantine until they are too old.
+    package var forgotten = 0
     /// The parts of the quarantine that could not be read, a sentence each.
     package var failures: [String] = []
     /// Whether all selected events were tried, as far as they could be read.
     package var isComplete = false
 
-    package init(sent: Int = 0, stillInvalid: Int = 0, failures: [String] = [], isComplete: Bool = false) {
+    package init(
+        sent: Int = 0,
+        stillInvalid: Int = 0,
+        forgotten: Int = 0,
+        failures: [String] = [],
+        isComplete: Bool = false
+    ) {
         self.sent = sent
         self.stillInvalid = stillInvalid
+        self.forgotten = forgotten
         self.failures = failures
         self.isComplete = isComplete
     }

@@ -19,7 +19,7 @@ struct CheckCommand: AsyncParsableCommand {
             cannot check whether Kafka lets the user write.
 
             If privacy.receiptsFolder is set, PostgreSQL must have the tombstones of all receipts of 'sluice forget': without them, it \
-            was restored from a backup, and erased people are back.
+            was restored from a backup, and erased people are back. With a relay, the PostgreSQL of the loader is compared.
 
             If load.group is set, PostgreSQL must also have the tables and privileges of 'sluice load'; with a relay, the \
             trackers of the loader are checked besides the relay.
@@ -74,8 +74,13 @@ struct CheckCommand: AsyncParsableCommand {
             limit: .seconds(timeout)
         )
         parts += await check.parts(of: configured)
-        if usesLoader, settings.relay != nil { parts += try await loaderParts(stated, reading.plan) }
-        if let part = await receiptPart(settings, configured, parts) { parts.append(part) }
+        var storing = configured
+        if settings.relay != nil {
+            let wiring = try wiringWithoutRelay(stated, reading.plan)
+            if usesLoader { parts += await loaderParts(wiring) }
+            storing = wiring.trackers()
+        }
+        if let part = await receiptPart(settings, storing, parts) { parts.append(part) }
         let report = CheckReport(parts: parts)
         if json {
             try Terminal.print(try JSONText.of(report))
@@ -85,10 +90,14 @@ struct CheckCommand: AsyncParsableCommand {
         if !report.isOK { throw ExitCode(1) }
     }
 
-    /// The destinations of a loader, to which a server with a relay does not deliver.
-    private func loaderParts(_ stated: CommandLineSettings, _ plan: TrackingPlan?) async throws -> [CheckReport.Part] {
+    /// The wiring of a loader, whose trackers store what a server sends to the relay.
+    private func wiringWithoutRelay(_ stated: CommandLineSettings, _ plan: TrackingPlan?) throws -> Wiring {
         let settings = try Settings.load(stated, file: self.plan.config.path, usesRelay: false)
-        let wiring = Wiring(settings, plan: plan ?? TrackingPlan(events: []), minimumLogLevel: .error)
+        return Wiring(settings, plan: plan ?? TrackingPlan(events: []), minimumLogLevel: .error)
+    }
+
+    /// The destinations of a loader, to which a server with a relay does not deliver.
+    private func loaderParts(_ wiring: Wiring) async -> [CheckReport.Part] {
         let check = DestinationCheck(
             catalog: wiring.catalog,
             usesJournal: false,

@@ -56,7 +56,9 @@ struct ReceiptCheck {
         guard let folder = settings.receiptsFolder, let key = settings.hashKey else { return [] }
         let receipts: [Receipt]
         do throws(ReceiptFolder.Failure) {
-            receipts = try ReceiptFolder(path: folder).read().map(\.receipt)
+            let folder = ReceiptFolder(path: folder)
+            _ = try folder.existingNames()
+            receipts = try folder.read().map(\.receipt)
         } catch {
             note("receipts-unreadable", "The receipts cannot be used: \(error)", &part)
             return []

@@ -30,6 +30,19 @@ struct ReceiptFolder {
         }
     }
 
+    /// The names of the receipts' files, sorted.
+    ///
+    /// - Throws: `Failure` if the folder cannot be read, or if there is none: its file system may not be mounted, and without the
+    ///   receipts people would come back.
+    func existingNames() throws(Failure) -> [String] {
+        guard let names = try names() else {
+            throw Failure(
+                description: "there is no folder '\(path)'; mount it, or create it if nobody was ever erased"
+            )
+        }
+        return names
+    }
+
     /// Reads all receipts; none if there is no folder.
     ///
     /// - Throws: `Failure` if one cannot be read: a receipt that is ignored would bring people back.
@@ -66,11 +79,12 @@ struct ReceiptFolder {
         }
     }
 
-    /// Writes a new receipt, and creates the folder if there is none; only its owner may read it.
+    /// Writes a new receipt, and creates the folder if there is none, for the owner of the folder around it; only the owner may read
+    /// it.
     func add(_ receipt: Receipt) throws -> Stored {
         let stored = Stored(path: path + "/" + receipt.fileName, receipt: receipt)
         try FileTransaction.run { files in
-            try files.createFolder(path)
+            try files.createFolder(path, keepsOwner: true)
             try files.replaceRegular(stored.path, receipt.json, newMode: 0o600, keepsOwner: true)
         }
         return stored

@@ -165,6 +165,16 @@ struct Remainders {
     /// What Sluice cannot look at.
     private static let elsewhere = [
         Remainder(
+            place: "other machines",
+            note: """
+                The lines about the journal and the quarantine are of the machine that ran 'sluice forget'; those of other machines have \
+                the events as well. Once all machines have this receipt, run 'sluice forget --again' with it, since they may have loaded \
+                events of the person before.
+                """,
+            until: nil,
+            task: .operatorsTask
+        ),
+        Remainder(
             place: "archives",
             note: """
                 Exported files, and months that were archived before they were dropped, have the events. Files without 'receivedAt' \

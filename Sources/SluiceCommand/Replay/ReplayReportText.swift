@@ -10,6 +10,7 @@ extension ReplayReport {
         if skipped > 0 { table.add(["excluded by filters", "\(skipped)"]) }
         table.add(["rejected", "\(rejected)"])
         for (code, count) in rejectedByCode.sorted(by: { $0.key < $1.key }) { table.add(["  \(code)", "\(count)"]) }
+        if rejectedForgotten > 0 { table.add(["  of erased people, not quarantined", "\(rejectedForgotten)"]) }
         for tracker in trackers {
             table.add(["delivered to \(tracker.name)", "\(tracker.delivered)"])
             if tracker.alreadyStored > 0 { table.add(["  already there", "\(tracker.alreadyStored)"]) }

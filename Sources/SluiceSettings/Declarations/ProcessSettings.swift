@@ -123,7 +123,8 @@ struct PrivacySettings: Configurable {
         \.receiptsFolder,
         """
         The folder of the receipts that `sluice forget` writes. From them, serve, load and replay know whose earlier events no \
-        tracker gets; so each machine needs them, and privacy.hashKeyFile. None are read unless it is set.
+        tracker gets; so each machine needs them, and privacy.hashKeyFile. They do not start without the folder. None are read \
+        unless it is set.
         """
     )
 

@@ -39,6 +39,8 @@ struct ForgetTests {
         folder = try TestFolder()
         try folder.write(Self.plan, to: "plan/plan.plist")
         try folder.write("a key of enough bytes\n", to: "hash.key")
+        // As an operator does before the first request.
+        try FileManager.default.createDirectory(atPath: folder.path("receipts"), withIntermediateDirectories: false)
         database = try await PrivatePostgres.shared().makeDatabase()
         let migration = try await Sluice.run("migrate", "--events", "plan", "--postgres", database.url, in: folder)
         #expect(migration.ending == .exit(0), "\(migration.errors)")

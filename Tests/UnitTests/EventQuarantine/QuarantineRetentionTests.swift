@@ -22,13 +22,14 @@ struct QuarantineRetentionTests {
     private let log = RecordingLog()
 
     /// Opens the quarantine so many days after the first opening.
-    private func open(after days: Int64 = 0) throws -> Quarantine {
+    private func open(after days: Int64 = 0, unclaimed: UnclaimedParts? = nil) throws -> Quarantine {
         let (clock, origin) = (clock, clock.now)
         return try Quarantine(
             verdicts: verdicts,
             refusals: refusals,
             capacities: (1 << 20, 1 << 20),
             retention: .seconds(90 * 86_400),
+            unclaimed: unclaimed,
             logger: log.logger,
             clock: clock,
             now: {
@@ -122,6 +123,34 @@ struct QuarantineRetentionTests {
         clock.advance(by: .seconds(3600))
         await quarantine.removeExpired()
         #expect(try count(refusals) == 0 && count(verdicts) == 0)
+    }
+
+    @Test(
+        "what a process that has ended left in a part that no process takes again is removed as well",
+        .promise("quarantine-retention")
+    )
+    func unclaimed() async throws {
+        let folder = TemporaryFolder()
+        do {
+            let ended = try Quarantine(
+                folder: folder.path,
+                logger: log.logger,
+                now: { Timestamp(microseconds: Self.start) }
+            )
+            try await store(0, in: ended)
+        }
+        let quarantine = try open(unclaimed: UnclaimedParts(QuarantineFolder(path: folder.path)))
+        clock.advance(by: .seconds(89 * 86_400))
+        await quarantine.removeExpired()
+        #expect(try QuarantineContents.lines(in: folder.path).count == 2)
+        clock.advance(by: Self.day)
+        await quarantine.removeExpired()
+        // The ended quarantine may be released late, and is tried again an hour later.
+        while try !QuarantineContents.lines(in: folder.path).isEmpty {
+            try Task.checkCancellation()
+            clock.advance(by: .seconds(3600))
+            await quarantine.removeExpired()
+        }
     }
 
     @Test("what the disk does not let go is removed the next time", .promise("quarantine-retention"))

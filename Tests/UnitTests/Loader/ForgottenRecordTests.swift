@@ -38,7 +38,12 @@ struct ForgottenRecordTests {
         let key = try #require(HashKey(Array("0123456789abcdef".utf8)))
         let request = try #require(Timestamp("2026-11-05T12:00:00Z"))
         let register = TombstoneRegister()
-        register.replace(with: Tombstones([Tombstone(of: "ada", .user, requestedAt: request, key: key)], key: key))
+        let early = try #require(Timestamp("2020-01-01T00:00:00Z"))
+        let tombstones = [
+            Tombstone(of: "ada", .user, requestedAt: request, key: key),
+            Tombstone(of: "eve", .user, requestedAt: early, key: key),
+        ]
+        register.replace(with: Tombstones(tombstones, key: key))
         loading = BatchLoading(
             into: tracker,
             catalog: .sample,
@@ -65,6 +70,21 @@ struct ForgottenRecordTests {
             SourceRecord(offset: offset, key: nil, value: Array(value.utf8), headers: []),
             timestamp: 1_700_000_000_000
         )
+    }
+
+    @Test("a record without a time of receipt counts as received at its time in Kafka", .promise("erased-person"))
+    func withoutReceipt() async throws {
+        let records = try ["2019-12-31T23:59:59Z", "2020-01-01T00:00:01Z"].enumerated().map { offset, time in
+            let value = #"{"name":"Ping","userId":"eve","payload":{}}"#
+            return ConsumedRecord(
+                SourceRecord(offset: Int64(offset), key: nil, value: Array(value.utf8), headers: []),
+                timestamp: try #require(Timestamp(time)).microseconds / 1_000
+            )
+        }
+        let report = await loading.load(try #require(Load.batch(from: records, of: partition)), in: partition)
+        #expect(report.words == "committed before 2")
+        #expect(report.loaded == 1)
+        #expect(report.forgotten == 1)
     }
 
     @Test(

@@ -1,10 +1,12 @@
 import EventJournal
+import EventModel
 import EventPipeline
 import EventValidation
 import Operations
 import PipelineTestSupport
 import SluiceReplay
 import SluiceTesting
+import TestPromises
 import Testing
 
 @Suite("Sending quarantined events again through a running pipeline", .timeLimit(.minutes(5)))
@@ -14,6 +16,7 @@ struct LiveReplayTests {
         _ folder: ReplayFolder,
         _ catalog: EventCatalog = ReplayFolder.catalog(),
         into tracker: ScriptedTracker = ScriptedTracker(name: "alpha"),
+        tombstones: Tombstones = Tombstones(),
         _ body: (LiveReplay) async throws -> Void
     ) async throws {
         let harness = try PipelineHarness(
@@ -23,6 +26,7 @@ struct LiveReplayTests {
             catalog: catalog
         )
         try await harness.run { pipeline, _ in
+            pipeline.tombstones.replace(with: tombstones)
             try await body(LiveReplay(pipeline: pipeline, folder: folder.quarantine))
             await pipeline.flush()
         }
@@ -56,6 +60,25 @@ struct LiveReplayTests {
                 #expect(report == QuarantineReplayReport(sent: sent, stillInvalid: 0, isComplete: true))
             }
         }
+    }
+
+    @Test(
+        "sends no event of an erased person, so that the journal does not get it with a new date",
+        .promise("erased-person")
+    )
+    func forgotten() async throws {
+        let folder = try ReplayFolder()
+        try await folder.reject(["ada", "bob"].map { ReplayFolder.sold(1, #""userId":"\#($0)","#) })
+        let key = try #require(HashKey(Array("0123456789abcdef".utf8)))
+        let request = Timestamp(microseconds: ReplayFolder.arrival.microseconds + 1)
+        let tombstones = Tombstones([Tombstone(of: "ada", .user, requestedAt: request, key: key)], key: key)
+        let tracker = ScriptedTracker(name: "alpha")
+        try await run(folder, into: tracker, tombstones: tombstones) { replay in
+            let report = try await replay.replay(.init())
+            #expect(report == QuarantineReplayReport(sent: 1, forgotten: 1, isComplete: true))
+            #expect(try await replay.replay(.init()).sent == 0)
+        }
+        #expect(tracker.delivered.count == 1)
     }
 
     @Test("a code that does not exist, or that a pipeline cannot check, is an invalid selection")

@@ -1,12 +1,14 @@
 import EventModel
 import EventPipeline
 import EventQuarantine
+import EventValidation
 import Foundation
 import PipelineTestSupport
 import SluiceReplay
 import SluiceTesting
 import Synchronization
 import TestCases
+import TestPromises
 import Testing
 import TrackerKit
 
@@ -64,6 +66,32 @@ struct ReplayFeedTests {
             #expect(report.rejected == 4)
             #expect(try QuarantineContents.lines(in: folder.quarantine) == lines)
         }
+    }
+
+    @Test(
+        "does not quarantine rejected events of erased people, which would get a new date, and counts them",
+        .promise("erased-person")
+    )
+    func forgotten() async throws {
+        let folder = try ReplayFolder()
+        let lines = ["ada", "bob"].map { user in
+            let id = EventID(high: 0x0190_0000_0000_7000, low: 0x8000_0000_0000_0001)
+            let times = #""time":"2026-11-01T00:00:00Z","receivedAt":"2026-11-05T11:00:00Z""#
+            return #"{"id":"\#(id)","name":"Gone",\#(times),"userId":"\#(user)","payload":{}}"#
+        }
+        let file = try folder.write(lines.joined(separator: "\n"), to: "file")
+        let quarantine = try Quarantine(folder: folder.quarantine, logger: ReplayFolder.silent)
+        let replay = try folder.replay([.file(file)], into: [], rejectedEvents: quarantine)
+        let key = try #require(HashKey(Array("0123456789abcdef".utf8)))
+        let request = try #require(Timestamp("2026-11-05T12:00:00Z"))
+        replay.pipeline.tombstones.replace(
+            with: Tombstones([Tombstone(of: "ada", .user, requestedAt: request, key: key)], key: key)
+        )
+        let report = try await replay.run()
+        #expect(report.rejected == 2)
+        #expect(report.rejectedForgotten == 1)
+        let kept = try QuarantineContents.lines(in: folder.quarantine)
+        #expect(kept.count == 1 && kept[0].contains("bob"), "\(kept)")
     }
 
     @Test("fails if the quarantine could not store rejected events")

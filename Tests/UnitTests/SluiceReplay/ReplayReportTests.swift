@@ -31,7 +31,7 @@ struct ReplayReportTests {
             String(decoding: try encoder.encode(report.summary), as: UTF8.self)
                 == #"{"accepted":100,"alreadyThere":{"alpha":7,"beta":0},"delivered":{"alpha":60,"beta":0},"#
                 + #""failures":["a failure"],"forgotten":{"alpha":0,"beta":0},"notes":["a note"],"parked":{"alpha":4,"beta":0},"read":120,"#
-                + #""refused":{"alpha":30,"beta":0},"rejected":15,"rejectedByCode":{"wrong-type":15},"#
+                + #""refused":{"alpha":30,"beta":0},"rejected":15,"rejectedByCode":{"wrong-type":15},"rejectedForgotten":0,"#
                 + #""seconds":1.235,"skipped":5,"undelivered":{"alpha":6,"beta":0}}"#
         )
     }

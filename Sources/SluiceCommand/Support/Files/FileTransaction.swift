@@ -28,18 +28,24 @@ struct FileTransaction {
     }
 
     /// Creates a folder and the folders above it; an existing folder is left as it is.
-    mutating func createFolder(_ path: String) throws {
+    ///
+    /// With `keepsOwner`, only its owner may use a new folder, and one that root creates gets the owner of the folder above it.
+    mutating func createFolder(_ path: String, keepsOwner: Bool = false) throws {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
             guard isFolder.boolValue else { throw Terminal.failure("'\(path)' is not a folder.") }
             return
         }
         let parent = FilePath(path).removingLastComponent().string
-        if !parent.isEmpty, parent != path { try createFolder(parent) }
-        guard mkdir(path, 0o777) == 0 else {
+        if !parent.isEmpty, parent != path { try createFolder(parent, keepsOwner: keepsOwner) }
+        guard mkdir(path, keepsOwner ? 0o700 : 0o777) == 0 else {
             throw Terminal.failure("The folder '\(path)' cannot be created: \(Errno(rawValue: errno)).")
         }
         folders.append(path)
+        // Only root can give a folder away.
+        if keepsOwner, geteuid() == 0 {
+            try Self.reportingFailure(to: path) { try Self.giveToOwner(of: parent.isEmpty ? "." : parent, path) }
+        }
     }
 
     /// Creates a file; one that exists is an error.
@@ -127,16 +133,16 @@ struct FileTransaction {
         }
     }
 
-    /// Gives a draft to the owner of the file that it replaces, or else of the folder: a server that runs as another user than this
-    /// command must be able to read it.
-    private static func giveToOwner(of path: String, _ draft: String) throws {
+    /// Gives a new file or folder to the owner of `path`, or, if nothing is there, of the folder around `path`: a server that runs as
+    /// another user than this command must be able to read it.
+    private static func giveToOwner(of path: String, _ new: String) throws {
         var status = stat()
         if stat(path, &status) != 0 {
             let folder = FilePath(path).removingLastComponent().string
             guard stat(folder.isEmpty ? "." : folder, &status) == 0 else { throw Errno(rawValue: errno) }
         }
         guard status.st_uid != geteuid() || status.st_gid != getegid() else { return }
-        guard chown(draft, status.st_uid, status.st_gid) == 0 || status.st_uid == geteuid() else {
+        guard chown(new, status.st_uid, status.st_gid) == 0 || status.st_uid == geteuid() else {
             throw Errno(rawValue: errno)
         }
     }
