@@ -259,7 +259,8 @@ struct ForgetTests {
         let early = try await sluice("forget", "--user", "\(Self.canary)-user")
         #expect(early.ending == .exit(1))
         #expect(early.errors.contains { $0.contains("'postgres' has not delivered") }, "\(early.errors)")
-        #expect(!FileManager.default.fileExists(atPath: folder.path("receipts")))
+        let receipts = try? FileManager.default.contentsOfDirectory(atPath: folder.path("receipts"))
+        #expect(receipts?.isEmpty ?? true)
         let forget = try await sluice("forget", "--user", "\(Self.canary)-user", "--allow-lag")
         #expect(forget.ending == .exit(0), "\(forget.errors)")
         let remains = try #require(try receipt()["remains"] as? [[String: Any]])
@@ -326,6 +327,7 @@ struct ForgetTests {
         let check = try await sluice("check")
         #expect(check.ending == .exit(1))
         #expect(check.output.contains { $0.contains("[erasure-unfinished]") }, "\(check.output)")
+        #expect(!check.output.contains { $0.contains("[erasure-undone]") }, "\(check.output)")
 
         let next = try await sluice("forget", "--user", "\(Self.canary)-user")
         #expect(next.ending == .exit(0), "\(next.errors)")
@@ -333,7 +335,7 @@ struct ForgetTests {
         #expect(try await refused(in: database) == [])
         #expect(try await rows(in: database) == 4)
         let erased = try #require(try receipt()["erased"] as? [[String: Any]])
-        #expect(erased.compactMap { $0["events"] as? Int } == [1, 2, 2])
+        #expect(erased.compactMap { $0["events"] as? Int }.sorted() == [1, 2, 2])
         #expect(try await sluice("check").ending == .exit(0))
     }
 
