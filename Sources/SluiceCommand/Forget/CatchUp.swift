@@ -1,4 +1,5 @@
 import EventJournal
+import EventModel
 import Loader
 import Operations
 import SluiceSettings

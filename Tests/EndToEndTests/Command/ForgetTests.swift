@@ -377,28 +377,6 @@ struct ForgetTests {
         #expect(try await sluice("check").ending == .exit(0))
     }
 
-    @Test("check says what receipts and tombstones do not match, and a database without an answer")
-    func mismatches() async throws {
-        _ = try await serve(Self.events, rows: 8)
-        #expect(try await sluice("forget", "--user", "bob").ending == .exit(0))
-        func codes() async throws -> String {
-            let check = try await sluice("check")
-            #expect(check.ending == .exit(1))
-            return check.output.joined(separator: "\n")
-        }
-        try folder.write("another key of enough bytes\n", to: "hash.key")
-        #expect(try await codes().contains("[receipt-of-another-key]"))
-        try folder.write("a key of enough bytes\n", to: "hash.key")
-        #expect(try await sluice("check").ending == .exit(0))
-        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder.path("receipts")).first)
-        try FileManager.default.moveItem(atPath: folder.path("receipts/\(name)"), toPath: folder.path(name))
-        #expect(try await codes().contains("[receipt-missing]"))
-        try FileManager.default.moveItem(atPath: folder.path(name), toPath: folder.path("receipts/\(name)"))
-        // Another table than the one of the migration.
-        try await database.run("ALTER TABLE analytics._sluice_forgotten RENAME COLUMN hash TO text")
-        #expect(try await codes().contains("[receipts-unchecked]"))
-    }
-
     @Test("without a folder, a key or a person it says what is missing, and a damaged receipt stops serve")
     func usage() async throws {
         let arguments = ["--events", "plan", "--postgres", database.url]
