@@ -26,21 +26,20 @@ struct CatchUp {
     let journal: String?
     /// The socket of the server that has the journal open; `nil` for the one beside the journal.
     let socket: String?
-    /// The number of the journal's next event when the erasure was requested; `nil` if there was no journal to read.
-    let journalEnd: UInt64?
     /// The trackers that deliver the journal's events to the destinations, or to the relay.
     let journalTrackers: [String]
     /// Says how far the loader is; `nil` if there is none.
     let loaderStatus: (@Sendable () async -> LoaderStatus)?
-    /// Started when the erasure was requested.
     private let clock = RelativeClock(ContinuousClock())
 
-    /// Waits; returns what has not been loaded in time.
+    /// Waits for what was received before now; returns what has not been loaded in time.
     func wait() async throws -> [String] {
+        let start = clock.now()
         var isWaiting = false
         while true {
-            let delays = await journalDelays() + loaderDelays()
-            guard delays.contains(where: \.mayEnd), clock.now() < Self.patience else { return delays.map(\.sentence) }
+            let waited = clock.now() - start
+            let delays = await journalDelays(since: waited) + loaderDelays(since: waited)
+            guard delays.contains(where: \.mayEnd), waited < Self.patience else { return delays.map(\.sentence) }
             if !isWaiting {
                 Terminal.printError("Waiting until the destinations have all events of before the request.")
             }
@@ -49,30 +48,30 @@ struct CatchUp {
         }
     }
 
-    /// Whether something that has waited for a time was there when the erasure was requested.
-    private func isOld(_ seconds: Double?) -> Bool { seconds.map { .seconds($0) >= clock.now() } ?? true }
+    /// Whether something that has waited for `seconds`, or unknown long, was there before `duration`.
+    private static func isOlder(_ seconds: Double?, than duration: Duration) -> Bool {
+        seconds.map { .seconds($0) >= duration } ?? true
+    }
 
-    private func journalDelays() async -> [Delay] {
-        guard let journal, let journalEnd else { return [] }
+    /// What was there before `duration` and is not delivered.
+    private func journalDelays(since duration: Duration) async -> [Delay] {
+        guard let journal else { return [] }
         let process = RunningProcess(.socket(socket ?? Settings.socketPath(ofJournal: journal)))
         if await process.isRunning, let status = try? await process.status() {
             // More exact than the cursors, which stay where they are while a tracker gets nothing.
             return status.trackers.compactMap { tracker in
-                guard journalTrackers.contains(tracker.name), tracker.lagEvents > 0, isOld(tracker.lagSeconds) else {
-                    return nil
-                }
+                guard journalTrackers.contains(tracker.name), tracker.lagEvents > 0,
+                    Self.isOlder(tracker.lagSeconds, than: duration)
+                else { return nil }
                 return Delay(
                     sentence: "'\(tracker.name)' has not delivered \(tracker.lagEvents.of("event"))",
                     mayEnd: true
                 )
             }
         }
-        guard let found = try? Inspection(ExistingJournal(reading: journal).files), found.firstSequence < journalEnd
-        else {
-            return []
-        }
+        guard let found = try? Inspection(ExistingJournal(reading: journal).files) else { return [] }
         let names = Set(journalTrackers.map { $0.lowercased() })
-        return found.cursors.filter { names.contains($0.tracker) && ($0.sequence ?? 0) < journalEnd }.map { cursor in
+        return found.cursors.filter { names.contains($0.tracker) && found.lag(of: $0) > 0 }.map { cursor in
             let count = Int(clamping: found.lag(of: cursor)).of("event")
             return Delay(
                 sentence: "'\(cursor.tracker)' has not delivered up to \(count) of the journal '\(journal)'",
@@ -81,13 +80,15 @@ struct CatchUp {
         }
     }
 
-    private func loaderDelays() async -> [Delay] {
+    /// What was there before `duration` and is not loaded.
+    private func loaderDelays(since duration: Duration) async -> [Delay] {
         guard let status = await loaderStatus?() else { return [] }
         return status.trackers.flatMap { tracker in
             let own = tracker.problem.map { [Delay(sentence: "'\(tracker.tracker)': \($0)", mayEnd: false)] } ?? []
             return own
                 + tracker.partitions.compactMap { partition in
-                    if partition.lag == 0 || partition.lag != nil && !isOld(partition.lagSeconds) { return nil }
+                    let isOld = partition.lag == nil || Self.isOlder(partition.lagSeconds, than: duration)
+                    guard partition.lag != 0, isOld else { return nil }
                     let count = partition.lag.map { Int($0).of("record") } ?? "its records"
                     let sentence = """
                         the loader '\(status.loader)' has not loaded \(count) of partition \(partition.partition) for \

@@ -108,7 +108,6 @@ struct ForgetCommand: AsyncParsableCommand {
         let catchUp = CatchUp(
             journal: settings.journal?.folder,
             socket: settings.privatePort?.socketPath,
-            journalEnd: journalEnd,
             journalTrackers: relay.map { [$0.name] } ?? erasing.map(\.name),
             loaderStatus: try Self.loaderStatus(settings, wiring, erasing)
         )
