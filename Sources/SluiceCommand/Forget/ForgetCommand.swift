@@ -3,6 +3,8 @@ import EventModel
 import EventValidation
 import Loader
 import Logging
+import Operations
+import SluiceKafka
 import SluiceSettings
 import TrackerKit
 
