@@ -3,7 +3,7 @@ package import EventValidation
 
 /// A tracker that can erase a person's events from its destination; `sluice forget` calls it.
 package protocol ErasingTracker: Tracker {
-    /// The devices on which these users were seen.
+    /// The devices on which these users were seen, who are erased together.
     ///
     /// - Throws: Why the destination cannot be read.
     func devices(of users: Set<String>) async throws(TrackerError) -> [SeenDevice]
@@ -25,12 +25,12 @@ package protocol ErasingTracker: Tracker {
     /// - Throws: Why the destination cannot store them.
     func store(_ tombstones: [Tombstone], ofReceipt receipt: String) async throws(TrackerError)
 
-    /// Erases events, and returns how many were erased for the receipt so far, by place.
+    /// Erases events, and returns how many.
     ///
     /// It can be interrupted at any time, and called again with the same request.
     ///
     /// - Throws: Why the destination cannot erase them; a part may have been erased.
-    func erase(_ request: ErasureRequest) async throws(TrackerError) -> [ErasedEvents]
+    func erase(_ request: ErasureRequest) async throws(TrackerError) -> ErasureCounts
 
     /// The tombstones that the destination stores; none if it has never stored any.
     ///
@@ -61,15 +61,12 @@ package struct ErasureRequest: Sendable, Hashable {
 package struct SeenDevice: Sendable, Hashable {
     /// The value of `anonymousId`.
     package let anonymousID: String
-    /// The users that were seen with it; if there are more than two, at least two of them.
-    package var users: Set<String>
+    /// Whether another user was seen with it who is not erased, so that it is not known whose its events without a user are.
+    package let isShared: Bool
 
-    /// Whether several users were seen with it, so that it is not known whose its events without a user are.
-    package var isShared: Bool { users.count > 1 }
-
-    package init(anonymousID: String, users: Set<String>) {
+    package init(anonymousID: String, isShared: Bool) {
         self.anonymousID = anonymousID
-        self.users = users
+        self.isShared = isShared
     }
 }
 
@@ -94,5 +91,23 @@ package struct ErasedEvents: Sendable, Hashable {
     package init(place: String, count: Int) {
         self.place = place
         self.count = count
+    }
+}
+
+/// How many events an erasure has erased, by place.
+package struct ErasureCounts: Sendable, Hashable {
+    /// For the receipt, since it was made.
+    package let total: [ErasedEvents]
+    /// By this call.
+    package let now: [ErasedEvents]
+
+    /// Creates it from what was erased for the receipt so far, and before this call.
+    package init(total: [ErasedEvents], earlier: [ErasedEvents]) {
+        self.total = total
+        let earlier = Dictionary(earlier.map { ($0.place, $0.count) }) { $0 + $1 }
+        now = total.compactMap { place in
+            let count = place.count - earlier[place.place, default: 0]
+            return count > 0 ? ErasedEvents(place: place.place, count: count) : nil
+        }
     }
 }

@@ -24,14 +24,37 @@ struct Erasure {
     // MARK: A new request
 
     /// The devices of users, over all destinations.
-    func devices(of users: Set<String>) async throws(TrackerError) -> [SeenDevice] {
-        var devices: [String: SeenDevice] = [:]
+    private func devices(of users: Set<String>) async throws(TrackerError) -> [SeenDevice] {
+        var isShared: [String: Bool] = [:]
         for tracker in trackers {
             for device in try await tracker.devices(of: users) {
-                devices[device.anonymousID, default: device].users.formUnion(device.users)
+                isShared[device.anonymousID, default: false] = device.isShared || isShared[device.anonymousID] == true
             }
         }
-        return devices.values.sorted { $0.anonymousID < $1.anonymousID }
+        return isShared.map { SeenDevice(anonymousID: $0, isShared: $1) }.sorted { $0.anonymousID < $1.anonymousID }
+    }
+
+    /// The shared devices that requests for some of these users, and nobody else, have kept so far.
+    ///
+    /// No row shows any more that the users were seen with them.
+    private func keptDevices(of users: Set<String>) async throws -> Set<String> {
+        let hashes = hashes(of: users)
+        return try await sharedDevices(
+            of: folder.read().map(\.receipt).filter { $0.isMade(with: key) && $0.userHashes.isSubset(of: hashes) }
+        )
+    }
+
+    /// The shared devices that requests have kept, as far as destinations still have their events.
+    func sharedDevices(of receipts: [Receipt]) async throws(TrackerError) -> Set<String> {
+        let hashes = receipts.flatMap { receipt in
+            receipt.sharedDevices.map { Tombstone(subject: .anonymous, hash: $0, requestedAt: receipt.requestTime) }
+        }
+        guard !hashes.isEmpty else { return [] }
+        var devices: Set<String> = []
+        for tracker in trackers {
+            devices.formUnion(try await tracker.identifiers(of: Tombstones(hashes, key: key)).map(\.text))
+        }
+        return devices
     }
 
     /// Counts what a request would erase, and changes nothing.
@@ -39,12 +62,13 @@ struct Erasure {
         _ users: Set<String>,
         includesShared: Bool,
         requestedAt: Timestamp
-    ) async throws(TrackerError) -> Preview {
+    ) async throws -> Preview {
         let devices = try await devices(of: users)
+        let erased = Set(devices.filter { includesShared || !$0.isShared }.map(\.anonymousID))
         let request = ErasureRequest(
             receipt: "",
             users: users.sorted(),
-            anonymousIDs: devices.filter { includesShared || !$0.isShared }.map(\.anonymousID),
+            anonymousIDs: erased.union(includesShared ? try await keptDevices(of: users) : []).sorted(),
             requestedAt: requestedAt
         )
         return Preview(devices: devices, counts: try await count(request))
@@ -52,37 +76,44 @@ struct Erasure {
 
     /// Erases the events of users, and of their own devices, that were received before `requestedAt`.
     ///
-    /// The receipt with the tombstones is written before anything is erased, so that an interrupted erasure can be completed.
+    /// The receipt with the tombstones is written before anything is erased, so that an interrupted erasure can be completed. Returns
+    /// the shared devices that were kept as well.
     func erase(_ users: Set<String>, includesShared: Bool, requestedAt: Timestamp) async throws -> (
-        Receipt, [SeenDevice]
+        Receipt, Set<String>
     ) {
         let devices = try await devices(of: users)
-        let kept = includesShared ? [] : devices.filter(\.isShared)
-        let erased = Set(devices.map(\.anonymousID)).subtracting(kept.map(\.anonymousID))
+        let kept = Set(includesShared ? [] : devices.filter(\.isShared).map(\.anonymousID))
+        var erased = Set(devices.map(\.anonymousID)).subtracting(kept)
+        if includesShared { erased.formUnion(try await keptDevices(of: users)) }
         let receipt = Receipt(
             users: users,
             anonymousIDs: erased,
-            sharedDevices: Set(kept.map(\.anonymousID)),
+            sharedDevices: kept,
             includesShared: includesShared,
             requestedAt: requestedAt,
             key: key
         )
-        let stored = try folder.add(receipt)
-        try await publish([receipt])
+        var stored = try folder.add(receipt)
+        try await settle()
         let request = ErasureRequest(
             receipt: receipt.id,
             users: users.sorted(),
             anonymousIDs: erased.sorted(),
             requestedAt: requestedAt
         )
-        return (try await complete(stored, request), kept)
+        for tracker in trackers {
+            let counts = try await erase(request, of: receipt, from: tracker)
+            stored.receipt.erased += Self.erased(counts.total, from: tracker)
+        }
+        try await finish(&stored)
+        return (stored.receipt, kept)
     }
 
     // MARK: Receipts
 
     /// Of some receipts, the one of a request for exactly these users that was interrupted.
     func interrupted(of users: Set<String>, among receipts: [ReceiptFolder.Stored]) -> ReceiptFolder.Stored? {
-        let hashes = Set(users.map { key.tombstoneHash(of: $0, .user).text })
+        let hashes = hashes(of: users)
         return receipts.first { stored in
             stored.receipt.finishedAt == nil && stored.receipt.isMade(with: key) && stored.receipt.userHashes == hashes
         }
@@ -102,23 +133,24 @@ struct Erasure {
 
     /// Erases what receipts say, for example after a backup was restored, and completes those that were interrupted.
     ///
+    /// `users` are the receipts' users, if they are known: in a refused record that is not JSON, they cannot be found by their hashes.
     /// Returns what was erased now.
-    func apply(_ receipts: [ReceiptFolder.Stored]) async throws -> [Receipt.Erased] {
-        try await publish(receipts.map(\.receipt))
+    func apply(_ receipts: [ReceiptFolder.Stored], of users: Set<String> = []) async throws -> [Receipt.Erased] {
+        try await settle()
         var found: [[FoundIdentifier]] = []
         for tracker in trackers {
-            found.append(try await tracker.identifiers(of: Tombstones(of: receipts.map(\.receipt), key: key)))
+            let identifiers = try await tracker.identifiers(of: Tombstones(of: receipts.map(\.receipt), key: key))
+            found.append(Array(Set(identifiers).union(users.map { FoundIdentifier(.user, $0) })))
         }
         var erased: [Receipt.Erased] = []
         for var stored in receipts {
             var total: [Receipt.Erased] = []
             for (tracker, found) in zip(trackers, found) {
                 let request = request(for: stored.receipt, found)
-                let isDone = stored.receipt.finishedAt != nil && request.users.isEmpty && request.anonymousIDs.isEmpty
-                if isDone { continue }
-                total += Self.erased(try await tracker.erase(request), from: tracker)
+                let counts = try await erase(request, of: stored.receipt, from: tracker)
+                total += Self.erased(counts.total, from: tracker)
+                erased += Self.erased(counts.now, from: tracker)
             }
-            erased += total
             guard stored.receipt.finishedAt == nil else { continue }
             stored.receipt.erased = total
             try await finish(&stored)
@@ -143,23 +175,28 @@ struct Erasure {
 
     // MARK: Steps
 
-    /// Stores the tombstones, and waits until processes that run know them.
-    private func publish(_ receipts: [Receipt]) async throws {
-        for tracker in trackers {
-            for receipt in receipts {
-                try await tracker.store(receipt.datedTombstones, ofReceipt: receipt.id)
-            }
-        }
+    /// Waits until processes that run know the receipts.
+    private func settle() async throws {
         try await clock.sleepUntil(clock.now() + Self.settleTime)
     }
 
-    private func complete(_ stored: ReceiptFolder.Stored, _ request: ErasureRequest) async throws -> Receipt {
-        var stored = stored
-        for tracker in trackers {
-            stored.receipt.erased += Self.erased(try await tracker.erase(request), from: tracker)
-        }
-        try await finish(&stored)
-        return stored.receipt
+    /// Erases what a request says, and stores the tombstones of its receipt afterwards.
+    ///
+    /// `sluice check` takes the stored tombstones as proof that the rows are gone. So an erasure that stops halfway must not have stored
+    /// them, and no backup may have them together with the rows.
+    private func erase(
+        _ request: ErasureRequest,
+        of receipt: Receipt,
+        from tracker: any ErasingTracker
+    ) async throws(TrackerError) -> ErasureCounts {
+        let isDone = receipt.finishedAt != nil && request.users.isEmpty && request.anonymousIDs.isEmpty
+        let counts = isDone ? ErasureCounts(total: [], earlier: []) : try await tracker.erase(request)
+        try await tracker.store(receipt.datedTombstones, ofReceipt: receipt.id)
+        return counts
+    }
+
+    private func hashes(of users: Set<String>) -> Set<String> {
+        Set(users.map { key.tombstoneHash(of: $0, .user).text })
     }
 
     private func finish(_ stored: inout ReceiptFolder.Stored) async throws {

@@ -1,7 +1,10 @@
 import ArgumentParser
 import EventModel
 import EventValidation
+import Loader
 import Logging
+import Operations
+import SluiceKafka
 import SluiceSettings
 import TrackerKit
 
@@ -15,6 +18,9 @@ struct ForgetCommand: AsyncParsableCommand {
             seen with this user alone, from every table of events and from the refused records of 'sluice load'. An anonymous \
             id that was seen with several users is listed, and erased only with --include-shared; rows that name another user \
             never are. It cannot be undone, so use --dry-run first.
+
+            A device is known from the rows. So it waits until the trackers of this machine's journal, and the loader if load.group is \
+            set, have loaded what came before, and erases nothing if they do not.
 
             Writes a receipt to privacy.receiptsFolder: what was erased, what remains elsewhere and until when, and a tombstone, \
             which is a hash of the id under privacy.hashKeyFile. From the receipts, 'sluice serve', 'load' and 'replay' know \
@@ -47,6 +53,9 @@ struct ForgetCommand: AsyncParsableCommand {
     @Flag(help: "Also erase the events without a user of anonymous ids that were seen with several users.")
     var includeShared = false
 
+    @Flag(help: "Erase also if trackers or the loader are behind; events without a user that they load later may stay.")
+    var allowLag = false
+
     @Option(
         help: ArgumentHelp(
             "Erase what a receipt, or each one in a folder, says; can be repeated.",
@@ -62,9 +71,9 @@ struct ForgetCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard again.isEmpty else {
-            guard user.isEmpty, file == nil, !includeShared else {
+            guard user.isEmpty, file == nil, !includeShared, !allowLag else {
                 throw ValidationError(
-                    "--again takes the people from the receipts, so it excludes --user, --file and --include-shared."
+                    "--again takes the people from the receipts, so it excludes --user, --file, --include-shared and --allow-lag."
                 )
             }
             if again.contains("") { throw ValidationError("--again is empty.") }
@@ -97,8 +106,15 @@ struct ForgetCommand: AsyncParsableCommand {
         )
         let configured = wiring.trackers()
         let journalEnd = Remainders.end(ofJournal: settings.journal?.folder)
+        let erasing = configured.compactMap { $0 as? any ErasingTracker }
+        let catchUp = CatchUp(
+            journal: settings.journal?.folder,
+            socket: settings.privatePort?.socketPath,
+            journalTrackers: relay.map { [$0.name] } ?? erasing.map(\.name),
+            loaderStatus: try Self.loaderStatus(settings, wiring, erasing)
+        )
         let erasure = Erasure(
-            trackers: configured.compactMap { $0 as? any ErasingTracker },
+            trackers: erasing,
             folder: ReceiptFolder(path: folder),
             key: key,
             remainders: { requestedAt in
@@ -118,7 +134,7 @@ struct ForgetCommand: AsyncParsableCommand {
             )
         }
         do {
-            try await run(erasure)
+            try await run(erasure, catchUp)
         } catch let error as ReceiptFolder.Failure {
             throw Terminal.failure("The receipts cannot be used: \(error)")
         } catch {
@@ -126,18 +142,56 @@ struct ForgetCommand: AsyncParsableCommand {
         }
     }
 
-    private func run(_ erasure: Erasure) async throws {
+    /// Says how far the loader of these trackers is; `nil` if there is no loader.
+    private static func loaderStatus(
+        _ settings: Settings,
+        _ wiring: Wiring,
+        _ trackers: [any ErasingTracker]
+    ) throws -> (@Sendable () async -> LoaderStatus)? {
+        let loaded = trackers.filter { $0 is any PartitionTracker && wiring.catalog.mask(ofTracker: $0.name) != 0 }
+        guard settings.load?.group != nil, !loaded.isEmpty else { return nil }
+        let configuration = try LoadOptions.configuration(settings)
+        let survey: LoadSurvey
+        do throws(TrackerError) {
+            survey = try LoadSurvey(configuration, logger: wiring.logger)
+        } catch {
+            throw Terminal.failure("\(error)")
+        }
+        return { await survey.status(of: loaded) }
+    }
+
+    private func run(_ erasure: Erasure, _ catchUp: CatchUp) async throws {
         guard again.isEmpty else { return try await runAgain(erasure) }
         let users = try users()
         if dryRun {
             let preview = try await erasure.preview(users, includesShared: includeShared, requestedAt: .now())
             try ForgetReport.show(preview, includesShared: includeShared)
-        } else if let interrupted = try erasure.interrupted(of: users, among: erasure.folder.read()) {
+            return
+        }
+        let interrupted = try erasure.interrupted(of: users, among: erasure.folder.read())
+        if let interrupted {
             Terminal.printError("Completing the request of \(interrupted.receipt.requestedAt), which was interrupted.")
-            _ = try await erasure.apply([interrupted])
+            _ = try await erasure.apply([interrupted], of: users)
+            try await ForgetReport.show(shared: erasure.sharedDevices(of: [interrupted.receipt]))
             try ForgetReport.show(try ReceiptFolder.read(paths: [interrupted.path])[0].receipt, at: interrupted.path)
-        } else {
-            let (receipt, shared) = try await erasure.erase(users, includesShared: includeShared, requestedAt: .now())
+        }
+        // A request for more than the interrupted one is made as well.
+        if interrupted.map({ includeShared && !$0.receipt.includesShared }) ?? true {
+            let requestedAt = Timestamp.now()
+            let delays = allowLag ? [] : try await catchUp.wait()
+            guard delays.isEmpty else {
+                throw Terminal.failure(
+                    """
+                    Nothing was erased, because the rows do not show all devices of these people yet: \(delays.joined(separator: "; ")). \
+                    Run it again later, or with --allow-lag if events without a user may stay.
+                    """
+                )
+            }
+            let (receipt, shared) = try await erasure.erase(
+                users,
+                includesShared: includeShared,
+                requestedAt: requestedAt
+            )
             try ForgetReport.show(shared: shared)
             try ForgetReport.show(receipt, at: "\(erasure.folder.path)/\(receipt.fileName)")
         }

@@ -7,16 +7,16 @@ enum ForgetReport {
     static func show(_ preview: Erasure.Preview, includesShared: Bool) throws {
         let shared = preview.devices.filter(\.isShared)
         let own = preview.devices.count - shared.count
-        try Terminal.print("\(own.of("anonymous id")) seen with one user")
-        if !includesShared { try show(shared: shared) }
+        try Terminal.print("\(own.of("anonymous id")) seen with no one else")
+        if !includesShared { try show(shared: Set(shared.map(\.anonymousID))) }
         try show(counts: preview.counts, heading: "would be erased")
         try Terminal.print("Nothing was erased: this is a dry run.")
     }
 
     /// Lists the devices of several users, whose events without a user were kept.
-    static func show(shared: [SeenDevice]) throws {
-        for device in shared {
-            try Terminal.print("shared device, not erased without --include-shared: \(device.anonymousID)")
+    static func show(shared: Set<String>) throws {
+        for device in shared.sorted() {
+            try Terminal.print("shared device, not erased without --include-shared: \(device)")
         }
     }
 

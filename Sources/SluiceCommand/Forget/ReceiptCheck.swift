@@ -90,10 +90,12 @@ struct ReceiptCheck {
         // The latest request for an identifier counts, on both sides.
         let present = Self.latest(stored)
         let wanted = Self.latest(receipts.flatMap(\.datedTombstones))
+        // The tombstones of an unfinished receipt are stored at its end, and it is reported itself.
         let lost = receipts.filter { receipt in
-            receipt.datedTombstones.contains { tombstone in
-                present[tombstone.identifier].map { $0 < tombstone.requestedAt } ?? true
-            }
+            receipt.finishedAt != nil
+                && receipt.datedTombstones.contains { tombstone in
+                    present[tombstone.identifier].map { $0 < tombstone.requestedAt } ?? true
+                }
         }
         if !lost.isEmpty {
             note(

@@ -30,7 +30,10 @@ struct Remainders {
     /// All remainders, in the order in which they should be looked at.
     func all() async -> [Remainder] {
         var remainders: [Remainder] = []
-        if let journal = settings.journal { remainders += [self.journal(journal), cuts(of: journal)] }
+        if let journal = settings.journal {
+            let holding = journal.configuration.retentionDropsUndelivered ? [] : trackersHoldingBack(journal)
+            remainders += [self.journal(journal, heldBackBy: holding), cuts(of: journal, isHeldBack: !holding.isEmpty)]
+        }
         remainders.append(quarantine)
         for tracker in trackers where !(tracker is any ErasingTracker) { remainders += await of(tracker) }
         if let relay { remainders += await topics(of: relay, as: "relay") }
@@ -49,12 +52,11 @@ struct Remainders {
 
     // MARK: Files of Sluice
 
-    private func journal(_ journal: Settings.Journal) -> Remainder {
+    private func journal(_ journal: Settings.Journal, heldBackBy holding: [String]) -> Remainder {
         let until = later(by: journal.configuration.retentionAge * 2 + Self.removalDelay)
         let note = """
             Segments of '\(journal.folder)' still have the events; no tracker gets them. They are removed while 'sluice serve' runs.
             """
-        let holding = journal.configuration.retentionDropsUndelivered ? [] : trackersHoldingBack(journal)
         guard !holding.isEmpty else {
             return Remainder(place: "journal", note: note, until: until, task: .sluice)
         }
@@ -63,7 +65,7 @@ struct Remainders {
             place: "journal",
             note: """
                 \(note) This does not happen before these trackers have delivered or skipped them: \(names). Once they have, none are \
-                left by \(until) or, if that is past, at once. Then run 'sluice forget' again, since they may show a device of the person.
+                left by \(until) or, if that is past, at once.
                 """,
             until: nil,
             task: .operatorsTask
@@ -81,15 +83,19 @@ struct Remainders {
         }.map(\.tracker)
     }
 
-    private func cuts(of journal: Settings.Journal) -> Remainder {
-        Remainder(
+    private func cuts(of journal: Settings.Journal, isHeldBack: Bool) -> Remainder {
+        let note = """
+            Damaged bytes that a recovery or a repair has cut off may contain the events; 'sluice journal inspect' lists the files.
+            """
+        // They are removed when a segment is, or at the start.
+        let until = later(by: CutFile.retention + journal.configuration.retentionAge * 2 + Self.removalDelay)
+        return Remainder(
             place: "journal's .cut files",
-            note: """
-                Damaged bytes that a recovery or a repair has cut off may contain the events; 'sluice journal inspect' lists the files.
-                """,
-            // They are removed when a segment is, or at the start.
-            until: later(by: CutFile.retention + journal.configuration.retentionAge * 2 + Self.removalDelay),
-            task: .sluice
+            note: isHeldBack
+                ? "\(note) They are removed with a segment, so not before the trackers of the line before have caught up."
+                : note,
+            until: isHeldBack ? nil : until,
+            task: isHeldBack ? .operatorsTask : .sluice
         )
     }
 
@@ -188,6 +194,15 @@ struct Remainders {
             note: """
                 Backups of the database, its write-ahead log and its replicas' snapshots have the rows. After a restore, run 'sluice \
                 forget --again' with the receipts before anybody reads; 'sluice check' fails until then.
+                """,
+            until: nil,
+            task: .operatorsTask
+        ),
+        Remainder(
+            place: "PostgreSQL's log",
+            note: """
+                With log_statement, log_min_duration_statement or an audit extension, the log of the server has the statements of 'sluice \
+                forget' with the identifiers as parameters. Remove these entries.
                 """,
             until: nil,
             task: .operatorsTask

@@ -81,7 +81,7 @@ struct LoadCommand: AsyncParsableCommand {
         stated.set(.adminEnabled, hasNoPrivatePort ? false : nil)
         // A loader delivers to the events' own trackers.
         let settings = try Settings.load(stated, file: plan.config.path, usesRelay: false)
-        var configuration = try options.configuration(settings)
+        var configuration = try LoadOptions.configuration(settings)
         configuration.start = since ?? .beginning
         configuration.limits.acceptsLoss = acceptLoss
         // Before anything makes a metric.

@@ -26,7 +26,7 @@ struct LoadOptions: ParsableArguments, SettingOptions {
     /// What the loader reads.
     ///
     /// - Throws: `ValidationError` if the topic or the loader's name is missing.
-    func configuration(_ settings: Settings) throws -> LoaderConfiguration {
+    static func configuration(_ settings: Settings) throws -> LoaderConfiguration {
         guard let load = settings.load else {
             throw ValidationError("Give the topic with --from kafka://host:port/topic, or set load.from.")
         }
@@ -38,7 +38,7 @@ struct LoadOptions: ParsableArguments, SettingOptions {
         guard !group.isEmpty, group.utf8.count <= 200, !group.contains(where: \.isWhitespace) else {
             throw ValidationError("The loader's name has 1 to 200 bytes and no spaces, not '\(group)'.")
         }
-        if let instance = load.instance, !Self.isInstance(instance) {
+        if let instance = load.instance, !isInstance(instance) {
             throw ValidationError(
                 "load.instance has 1 to 249 letters, digits, '.', '_' and '-', not '\(instance)'."
             )
@@ -48,7 +48,7 @@ struct LoadOptions: ParsableArguments, SettingOptions {
             brokers: load.brokers,
             topic: load.topic,
             properties: load.properties,
-            owner: "\(Self.hostName):\(ProcessInfo.processInfo.processIdentifier)"
+            owner: "\(hostName):\(ProcessInfo.processInfo.processIdentifier)"
         )
         configuration.instance = load.instance
         configuration.readChangingProperties = load.readChangingProperties

@@ -30,7 +30,7 @@ struct LoadStatusCommand: AsyncParsableCommand {
     func run() async throws {
         let stated = CommandLineSettings(options, plan, trackers)
         let settings = try Settings.load(stated, file: plan.config.path, usesRelay: false)
-        let configuration = try options.configuration(settings)
+        let configuration = try LoadOptions.configuration(settings)
         let wiring = Wiring(
             settings,
             plan: try PlanFolder.plan(at: settings.process.eventsFolder),

@@ -4,10 +4,14 @@ import TrackerKit
 
 /// Finds and erases people's rows over one connection.
 struct ErasureRun {
-    /// How often a table is locked at most, with one second for each attempt.
-    private static let maximumBarriers = 60
-    /// The setting that a statement may take as long as it needs: without an index, it reads whole tables.
-    private static let noTimeout = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0"
+    /// How often it asks at most, with pauses of 0.1 s, whether transactions that write have ended.
+    private static let maximumQuestions = 6_000
+    /// The settings that a statement may take as long as it needs.
+    ///
+    /// Without an index it reads whole tables, and VACUUM waits for another VACUUM. No loader waits behind either.
+    private static let noTimeout = """
+        SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0
+        """
 
     let connection: PostgresConnection
     let statements: ErasureStatements
@@ -24,20 +28,18 @@ struct ErasureRun {
 
     func devices(of users: Set<String>) throws(PostgresFailure) -> [SeenDevice] {
         let tables = try tables()
-        var devices: [String: Set<String>] = [:]
+        let users = ErasureStatements.array(users)
+        var devices: Set<String> = []
         for table in tables {
-            for row in try rows(statements.anonymousIDs(in: table), ErasureStatements.array(users)) {
-                if let id = row[0] { devices[id] = [] }
-            }
+            devices.formUnion(try rows(statements.anonymousIDs(in: table), users).compactMap { $0[0] })
         }
         guard !devices.isEmpty else { return [] }
-        let ids = ErasureStatements.array(devices.keys)
+        let ids = ErasureStatements.array(devices)
+        var shared: Set<String> = []
         for table in tables {
-            for row in try rows(statements.users(in: table), ids) {
-                if let id = row[0] { devices[id]?.formUnion(row.dropFirst().compactMap { $0 }) }
-            }
+            shared.formUnion(try rows(statements.sharedAnonymousIDs(in: table), users, ids).compactMap { $0[0] })
         }
-        return devices.map { SeenDevice(anonymousID: $0, users: $1) }
+        return devices.map { SeenDevice(anonymousID: $0, isShared: shared.contains($0)) }
     }
 
     func identifiers(of tombstones: Tombstones) throws(PostgresFailure) -> [FoundIdentifier] {
@@ -46,22 +48,41 @@ struct ErasureRun {
             if tombstones.request(for: text, subject) != nil { found.insert(FoundIdentifier(subject, text)) }
         }
         for table in try tables() {
-            try forEachIdentifier(statements.openUsers(of: table)) { note($0, .user) }
-            try forEachIdentifier(statements.openAnonymousIDs(of: table)) { note($0, .anonymous) }
+            try forEachRow(of: statements.openUsers(of: table)) { row in if let user = row[0] { note(user, .user) } }
+            try forEachRow(of: statements.openAnonymousIDs(of: table)) { row in
+                if let device = row[0] { note(device, .anonymous) }
+            }
         }
-        for row in try rows(statements.refusedKeys) {
-            let key = String(decoding: Hexadecimal.bytes(of: (row[0] ?? "")[...]), as: UTF8.self)
-            for subject in Tombstone.Subject.allCases { note(key, subject) }
+        try connection.execute(ErasureStatements.createNamed, limit)
+        // A row may have the value of a record.
+        try forEachRow(of: statements.openRefusedIdentifiers, partCount: 20) { row in
+            let subjects = row[1].flatMap(Tombstone.Subject.init).map { [$0] } ?? Tombstone.Subject.allCases
+            for text in row[0].map({ [$0] }) ?? Self.texts(in: row[2]) {
+                for subject in subjects { note(text, subject) }
+            }
         }
         return Array(found)
     }
 
-    private func forEachIdentifier(_ open: String, _ body: (String) -> Void) throws(PostgresFailure) {
+    /// The bytes, in hexadecimal digits, of a key or of a value that is not JSON: as a whole, and what is between quotation marks.
+    private static func texts(in digits: String?) -> [String] {
+        let bytes = Hexadecimal.bytes(of: (digits ?? "")[...])
+        return ([bytes[...]] + bytes.split(separator: UInt8(ascii: "\""))).compactMap {
+            String(validating: $0, as: UTF8.self)
+        }
+    }
+
+    /// Reads the rows of the cursor that `open` opens, in parts.
+    private func forEachRow(
+        of open: String,
+        partCount: Int = 10_000,
+        _ body: ([String?]) -> Void
+    ) throws(PostgresFailure) {
         try connection.execute(open, limit)
         while true {
-            let part = try connection.lastRows(of: ErasureStatements.fetch, limit)
+            let part = try connection.lastRows(of: ErasureStatements.fetch(partCount), limit)
             guard !part.isEmpty else { break }
-            for row in part { if let text = row[0] { body(text) } }
+            for row in part { body(row) }
         }
         try connection.execute("COMMIT", limit)
     }
@@ -74,40 +95,46 @@ struct ErasureRun {
             let count = try rows(statement, parameters(of: request)).first?.first.flatMap { $0.flatMap { Int($0) } }
             if let count, count > 0 { counts.append(ErasedEvents(place: place, count: count)) }
         }
+        try connection.execute(ErasureStatements.createNamed, limit)
         let withDevices = !request.anonymousIDs.isEmpty
         for table in try tables() { try add(table.place, statements.count(in: table, withDevices: withDevices)) }
         try add("\(statements.schema).\(LoaderTable.refused.name)", statements.countRefused)
         return counts
     }
 
-    func erase(_ request: ErasureRequest) throws(PostgresFailure) -> [ErasedEvents] {
+    func erase(_ request: ErasureRequest) throws(PostgresFailure) -> ErasureCounts {
+        try connection.execute(ErasureStatements.createNamed, limit)
         let tables = try tables()
+        let earlier = try erased(for: request.receipt)
         // What was being written when the tombstones became known is committed then.
-        for table in tables { try waitForWriters(of: table) }
+        try waitForWriters(of: tables)
         try eraseOnce(request, from: tables)
         try vacuum(request.receipt)
         // Finds what a process wrote that learnt of the tombstones too late.
         if try eraseOnce(request, from: tables) { try vacuum(request.receipt) }
-        return try rows(statements.erased, request.receipt).compactMap { row in
+        return ErasureCounts(total: try erased(for: request.receipt), earlier: earlier)
+    }
+
+    /// How many rows were erased for a receipt so far.
+    private func erased(for receipt: String) throws(PostgresFailure) -> [ErasedEvents] {
+        try rows(statements.erased, receipt).compactMap { row in
             guard let place = row[0], let count = row[1].flatMap({ Int($0) }) else { return nil }
             return ErasedEvents(place: place, count: count)
         }
     }
 
-    /// Waits for the transactions that have written to a table.
-    ///
-    /// The attempts are short, because loaders wait behind each of them.
-    private func waitForWriters(of table: ErasureStatements.Table) throws(PostgresFailure) {
-        var attempts = 0
-        while true {
-            attempts += 1
-            do throws(PostgresFailure) {
-                try connection.execute(statements.barrier(table), limit)
-                return
-            } catch {
-                guard error.sqlState == "55P03", attempts < Self.maximumBarriers else { throw error }
+    /// Waits for the transactions that are writing to tables.
+    private func waitForWriters(of tables: [ErasureStatements.Table]) throws(PostgresFailure) {
+        let names = ErasureStatements.array(tables.map(\.sqlName))
+        var writers = try rows(ErasureStatements.writers, names).compactMap { $0[0] }
+        var questions = 0
+        while !writers.isEmpty {
+            guard questions < Self.maximumQuestions else {
+                let message = "A transaction that writes to the tables of events has not ended for ten minutes."
+                throw PostgresFailure(source: .server, sqlState: "55P03", message: message)
             }
-            try connection.execute("ROLLBACK", limit)
+            questions += 1
+            writers = try rows(ErasureStatements.unfinished, ErasureStatements.array(writers)).compactMap { $0[0] }
         }
     }
 

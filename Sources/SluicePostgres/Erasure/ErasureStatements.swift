@@ -1,4 +1,5 @@
 import EventModel
+import EventValidation
 import TrackerKit
 
 /// The statements that find and erase people's rows.
@@ -53,10 +54,20 @@ struct ErasureStatements {
             """
     }
 
-    /// Waits until no transaction that has written to a table before is left, and does not keep the lock.
-    func barrier(_ table: Table) -> String {
-        "BEGIN; SET LOCAL lock_timeout = '1s'; LOCK TABLE \(table.sqlName) IN SHARE MODE; COMMIT"
-    }
+    /// Selects the transactions that are writing to the tables `$1`.
+    ///
+    /// Those that write to a partition through its table have locked the table as well. A lock that waited for them would have to
+    /// conflict with theirs, so that loaders would wait behind it, and vacuuming would conflict with it.
+    static let writers = """
+        SELECT DISTINCT virtualtransaction FROM pg_catalog.pg_locks
+        WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND relation = ANY ($1::regclass[]::oid[])
+            AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
+        """
+
+    /// Selects those of the transactions `$1` that have not ended, after a pause.
+    static let unfinished = """
+        SELECT DISTINCT virtualtransaction FROM pg_sleep(0.1), pg_catalog.pg_locks WHERE virtualtransaction = ANY ($1::text[])
+        """
 
     // MARK: Identifiers
 
@@ -67,11 +78,11 @@ struct ErasureStatements {
         """
     }
 
-    /// Selects the first and the last of the users of each of the anonymous ids `$1`.
-    func users(in table: Table) -> String {
+    /// Selects those of the anonymous ids `$2` that were seen with another user than the users `$1`.
+    func sharedAnonymousIDs(in table: Table) -> String {
         """
-        SELECT anonymous_id, min(user_id), max(user_id) FROM \(table.sqlName)
-        WHERE anonymous_id = ANY ($1::text[]) AND user_id IS NOT NULL GROUP BY anonymous_id
+        SELECT DISTINCT anonymous_id FROM \(table.sqlName)
+        WHERE anonymous_id = ANY ($2::text[]) AND user_id IS NOT NULL AND NOT user_id = ANY ($1::text[])
         """
     }
 
@@ -92,11 +103,23 @@ struct ErasureStatements {
     }
 
     /// Fetches a part of what a cursor is on.
-    static let fetch = "FETCH 10000 FROM identifiers"
+    static func fetch(_ count: Int) -> String { "FETCH \(count) FROM identifiers" }
 
-    /// Selects the keys of refused records: the user's id, else the anonymous id, in hexadecimal digits.
-    var refusedKeys: String {
-        "SELECT DISTINCT encode(key, 'hex') FROM \(refused) WHERE key IS NOT NULL"
+    /// Opens a cursor on the identifiers of refused records, each with what it may identify; `NULL` if that is unknown.
+    ///
+    /// A value that is not JSON is selected itself, in hexadecimal digits, as a third column.
+    var openRefusedIdentifiers: String {
+        """
+        BEGIN READ ONLY; DECLARE identifiers NO SCROLL CURSOR FOR
+        SELECT found.id, found.subject, found.value FROM \(refused) AS record
+        CROSS JOIN LATERAL \(Self.named)(record.value) AS named
+        CROSS JOIN LATERAL (
+            SELECT unnest(named.users) AS id, '\(Tombstone.Subject.user.rawValue)' AS subject, NULL AS value
+            UNION ALL SELECT unnest(named.devices), '\(Tombstone.Subject.anonymous.rawValue)', NULL
+            UNION ALL SELECT header ->> 'value', NULL, NULL FROM jsonb_array_elements(record.headers) AS header
+            UNION ALL SELECT NULL, NULL, encode(record.key, 'hex')
+            UNION ALL SELECT NULL, NULL, encode(record.value, 'hex') WHERE named.users IS NULL) AS found
+        """
     }
 
     // MARK: Rows
@@ -112,14 +135,56 @@ struct ErasureStatements {
         return "received_at < $3::timestamptz AND (user_id = ANY ($1::text[]) \(devices))"
     }
 
-    /// The refused records in whose key, value or headers one of the identifiers `$1` or `$2` is, refused before `$3`.
+    /// The name of the function that reads identifiers from the value of a refused record.
+    private static let named = "pg_temp.sluice_named"
+
+    /// Creates the function that reads the values of `userId` and `anonymousId` from the value of a refused record, for the session.
     ///
-    /// A value need not be an event, so each JSON string in it counts that is an identifier.
+    /// An event has them at its top level, and what its properties say about others does not count. A value without them there, such
+    /// as an array of events, is searched as a whole. The arrays are `NULL` for bytes that are not JSON, or that the server cannot
+    /// store as `jsonb`; such a record must not stop the erasure.
+    static var createNamed: String {
+        let body = #"""
+            DECLARE
+                document jsonb;
+                place text;
+            BEGIN
+                -- No jsonb can have an escaped NUL; two backslashes are one that is escaped.
+                document := regexp_replace(convert_from($1, 'UTF8'), '(\\\\)|\\u0000', '\1', 'g')::jsonb;
+                FOREACH place IN ARRAY ARRAY['strict $', 'strict $.**'] LOOP
+                    users := ARRAY(SELECT id #>> '{}' FROM jsonb_path_query(
+                            document, (place || '.userId')::jsonpath, '{}', true) id
+                        WHERE jsonb_typeof(id) IN ('string', 'number'));
+                    devices := ARRAY(SELECT id #>> '{}' FROM jsonb_path_query(
+                            document, (place || '.anonymousId')::jsonpath, '{}', true) id
+                        WHERE jsonb_typeof(id) IN ('string', 'number'));
+                    EXIT WHEN users <> '{}' OR devices <> '{}';
+                END LOOP;
+            EXCEPTION WHEN others THEN
+                users := NULL;
+                devices := NULL;
+            END
+            """#
+        return """
+            CREATE OR REPLACE FUNCTION \(named)(bytea, OUT users text[], OUT devices text[])
+            LANGUAGE plpgsql AS \(SQLText.literal(body))
+            """
+    }
+
+    /// The refused records of the users `$1` and the anonymous ids `$2`, refused before `$3`.
+    ///
+    /// A record that names another user is never erased, as a row is not. Otherwise, its `userId`, its `anonymousId`, its key, or the
+    /// value of a header must be one of the identifiers; in bytes that are not JSON, a quoted text must be.
     private static let ofPeopleRefused = """
         refused_at < $3::timestamptz AND EXISTS (
-            SELECT FROM unnest($1::text[] || $2::text[]) AS person (id)
-            WHERE key = convert_to(id, 'UTF8') OR position(convert_to(to_json(id)::text, 'UTF8') IN value) > 0
-                OR headers @> jsonb_build_array(jsonb_build_object('value', id)))
+            SELECT FROM \(named)(value) AS named
+            WHERE coalesce(named.users, '{}') <@ $1::text[] AND (
+                named.users <> '{}' OR named.devices <> '{}' AND named.devices <@ $2::text[]
+                OR key IN (SELECT convert_to(id, 'UTF8') FROM unnest($1::text[] || $2::text[]) AS id)
+                OR EXISTS (SELECT FROM jsonb_array_elements(headers) AS header
+                    WHERE header ->> 'value' = ANY ($1::text[] || $2::text[]))
+                OR named.users IS NULL AND EXISTS (SELECT FROM unnest($1::text[] || $2::text[]) AS id
+                    WHERE position(convert_to(to_json(id)::text, 'UTF8') IN value) > 0)))
         """
 
     /// Counts what `erase` would erase.

@@ -22,7 +22,7 @@ extension PostgresTracker: ErasingTracker {
         try await erasing { run throws(PostgresFailure) in try run.store(tombstones, ofReceipt: receipt) }
     }
 
-    package func erase(_ request: ErasureRequest) async throws(TrackerError) -> [ErasedEvents] {
+    package func erase(_ request: ErasureRequest) async throws(TrackerError) -> ErasureCounts {
         try await erasing { run throws(PostgresFailure) in try run.erase(request) }
     }
 

@@ -96,6 +96,47 @@ struct ForgetTests {
         return Int(try await database.run(count).first ?? "") ?? -1
     }
 
+    /// Stores a record that a loader has refused.
+    private func refuse(_ value: String, header: String, offset: Int) async throws {
+        try await database.run(
+            """
+            INSERT INTO analytics._sluice_refused VALUES ('l', 'postgres', 'c', 't', 0, \(offset), 'key', '\(value)',
+                '[{"name":"subject","value":"\(header)"}]', '{}', now())
+            """
+        )
+    }
+
+    private func refused(in database: TestDatabase) async throws -> [String] {
+        try await database.run("SELECT record_offset FROM analytics._sluice_refused ORDER BY 1")
+    }
+
+    /// Runs `sluice forget` while the rows of a table are locked, and kills it when a query answers with `1`.
+    private func killForget(
+        _ arguments: String...,
+        at database: TestDatabase,
+        whileLocked table: String,
+        once query: String
+    ) async throws {
+        let session = try database.server.openSession(database.name)
+        try session.run("BEGIN; SELECT count(*) FROM (SELECT FROM analytics.\(table) FOR UPDATE) locked;")
+        let process = try SluiceProcess(
+            ["forget"] + arguments + ["--events", "plan", "--postgres", database.url, "--no-console"],
+            in: folder,
+            environment: Self.environment
+        )
+        while try await database.run(query) != ["1"] { try Task.checkCancellation() }
+        process.send(SIGKILL)
+        _ = try await process.waitForEnd()
+        // The server notices the end of the process late, and would go on.
+        try await database.run(
+            """
+            SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+            WHERE datname = current_database() AND application_name LIKE 'sluice%'
+            """
+        )
+        try session.close()
+    }
+
     /// How many lines of a dump of a database have the canary.
     private func canaries(in database: TestDatabase) async throws -> Int {
         let dump = try await Command.run("pg_dump", [database.url])
@@ -119,24 +160,29 @@ struct ForgetTests {
     )
     func erased() async throws {
         _ = try await serve(Self.events, rows: 8)
+        try await refuse(#"{"userId":"\#(Self.canary)-user","payload":{}}"#, header: Self.canary, offset: 1)
+        try await refuse(#"{"userId":"bob","payload":{"size":"\#(Self.canary)-user"}}"#, header: "bob", offset: 2)
         let backup = try await PrivatePostgres.shared().makeDatabase("TEMPLATE \(database.name)")
-        #expect(try await canaries(in: database) == 4)
+        #expect(try await canaries(in: database) == 5)
 
         let preview = try await sluice("forget", "--user", "\(Self.canary)-user", "--dry-run")
         #expect(preview.ending == .exit(0), "\(preview.errors)")
         #expect(preview.output.contains("  postgres: 2 rows of analytics.bought"), "\(preview.output)")
-        #expect(try await canaries(in: database) == 4)
+        #expect(try await canaries(in: database) == 5)
 
         let forget = try await sluice("forget", "--user", "\(Self.canary)-user")
         #expect(forget.ending == .exit(0), "\(forget.errors)")
         #expect(try await canaries(in: database) == 0)
         #expect(try await rows(in: database) == 4)
+        #expect(try await refused(in: database) == ["2"])
         #expect(!(forget.output + forget.errors).contains { $0.contains(Self.canary) })
         let receipt = try receipt()
         #expect((receipt["tombstones"] as? [Any])?.count == 2)
         let places = (receipt["remains"] as? [[String: Any]] ?? []).compactMap { $0["place"] as? String }
         #expect(
-            Set(places).isSuperset(of: ["journal", "quarantine", "backups", "derived tables", "clients"]),
+            Set(places).isSuperset(of: [
+                "journal", "quarantine", "backups", "PostgreSQL's log", "derived tables", "clients",
+            ]),
             "\(places)"
         )
 
@@ -153,12 +199,19 @@ struct ForgetTests {
         let stale = try await sluice("check", at: backup)
         #expect(stale.ending == .exit(1))
         #expect(stale.output.contains { $0.contains("[erasure-undone]") }, "\(stale.output)")
-        #expect(try await canaries(in: backup) == 4)
+        #expect(try await canaries(in: backup) == 5)
         let again = try await sluice("forget", "--again", "receipts", at: backup)
         #expect(again.ending == .exit(0), "\(again.errors)")
         #expect(try await canaries(in: backup) == 0)
         #expect(try await rows(in: backup) == 4)
+        #expect(try await refused(in: backup) == ["2"])
         #expect(try await sluice("check", at: backup).ending == .exit(0))
+        // What it reports is what it has erased now.
+        try await backup.run(
+            "UPDATE analytics.seen SET user_id = '\(Self.canary)-user' WHERE user_id = 'bob'"
+        )
+        let once = try await sluice("forget", "--again", "receipts", at: backup)
+        #expect(once.output.filter { $0.contains("postgres:") } == ["  postgres: 1 row of analytics.seen"])
 
         // Somebody who returns is a new person.
         let log = try await serve([Self.events[0]], rows: 5)
@@ -178,6 +231,10 @@ struct ForgetTests {
         #expect(kept.output.contains("shared device, not erased without --include-shared: kiosk"), "\(kept.output)")
         let left = "SELECT user_id FROM analytics.seen WHERE anonymous_id = 'kiosk' ORDER BY user_id NULLS LAST"
         #expect(try await database.run("SELECT coalesce(user_id, '-') FROM (\(left)) kept") == ["eve", "zoe", "-"])
+        // No row of bob is left that shows the device.
+        let rest = try await sluice("forget", "--user", "bob", "--include-shared")
+        #expect(rest.ending == .exit(0), "\(rest.errors)")
+        #expect(try await database.run("SELECT coalesce(user_id, '-') FROM (\(left)) kept") == ["eve", "zoe"])
         let all = try await sluice("forget", "--user", "eve", "--include-shared")
         #expect(all.ending == .exit(0), "\(all.errors)")
         #expect(try await database.run("SELECT coalesce(user_id, '-') FROM (\(left)) kept") == ["zoe"])
@@ -201,11 +258,18 @@ struct ForgetTests {
         server.process.send(SIGKILL)
         _ = try await server.process.waitForEnd()
         // No row says whose device it is, so only events that name the user are covered.
-        let forget = try await sluice("forget", "--user", "\(Self.canary)-user")
+        let early = try await sluice("forget", "--user", "\(Self.canary)-user")
+        #expect(early.ending == .exit(1))
+        #expect(early.errors.contains { $0.contains("'postgres' has not delivered") }, "\(early.errors)")
+        let receipts = try? FileManager.default.contentsOfDirectory(atPath: folder.path("receipts"))
+        #expect(receipts?.isEmpty ?? true)
+        let forget = try await sluice("forget", "--user", "\(Self.canary)-user", "--allow-lag")
         #expect(forget.ending == .exit(0), "\(forget.errors)")
         let remains = try #require(try receipt()["remains"] as? [[String: Any]])
         let journal = try #require(remains.first { $0["place"] as? String == "journal" })
         #expect(journal["until"] == nil)
+        let cuts = try #require(remains.first { $0["place"] as? String == "journal's .cut files" })
+        #expect(cuts["until"] == nil)
         #expect((journal["note"] as? String)?.contains("trackers have delivered or skipped them: postgres.") == true)
 
         let log = try await serve([], rows: 6)
@@ -215,12 +279,19 @@ struct ForgetTests {
         #expect(try await database.run(users) == ["0"])
     }
 
-    @Test("an erasure that is killed in the middle is reported by check, and the next run completes it")
-    func killed() async throws {
-        _ = try await serve(Self.events, rows: 8)
-        // The rows of one table are locked, so the erasure stops after the table before.
-        let session = try database.server.openSession(database.name)
-        try session.run("BEGIN; SELECT count(*) FROM (SELECT FROM analytics.seen FOR UPDATE) locked;")
+    @Test("it waits until a tracker that is paused has delivered what shows the devices", .promise("erased-person"))
+    func waiting() async throws {
+        let server = try await ServingSluice.start(
+            "--postgres",
+            database.url,
+            "--no-console",
+            in: folder,
+            plan: "plan",
+            environment: Self.environment
+        )
+        #expect(try await Sluice.run("pause", "postgres", in: folder).ending == .exit(0))
+        let answer = try await server.post(Self.events.joined(separator: "\n"), type: "application/x-ndjson")
+        #expect(answer.status == 200, "\(answer.body)")
         let process = try SluiceProcess(
             [
                 "forget", "--user", "\(Self.canary)-user", "--events", "plan", "--postgres", database.url,
@@ -229,29 +300,82 @@ struct ForgetTests {
             in: folder,
             environment: Self.environment
         )
-        while try await database.run("SELECT count(*) FROM analytics.bought") != ["2"] { try Task.checkCancellation() }
-        process.send(SIGKILL)
-        _ = try await process.waitForEnd()
-        // The server notices the end of the process late, and would go on.
-        try await database.run(
-            """
-            SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
-            WHERE datname = current_database() AND application_name LIKE 'sluice%'
-            """
+        try await process.errors.waitForLines(1)
+        #expect(process.errors.lines.first?.hasPrefix("Waiting") == true, "\(process.errors.text)")
+        #expect(try await Sluice.run("resume", "postgres", in: folder).ending == .exit(0))
+        #expect(try await process.waitForEnd() == .exit(0), "\(process.errors.text)")
+        #expect(try await rows(in: database) == 4)
+        #expect(try await canaries(in: database) == 0)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
+    @Test("an erasure that is killed in the middle is reported by check, and the next run completes it")
+    func killed() async throws {
+        _ = try await serve(Self.events, rows: 8)
+        try await refuse(#"{"userId":"\#(Self.canary)-user","payload":{}}"#, header: Self.canary, offset: 1)
+        // No row is left in the tables that has the person's id.
+        try await killForget(
+            "--user",
+            "\(Self.canary)-user",
+            at: database,
+            whileLocked: "_sluice_refused",
+            once: "SELECT 1 WHERE (SELECT count(*) FROM analytics.bought) + (SELECT count(*) FROM analytics.seen) = 4"
         )
-        try session.close()
-        #expect(try await rows(in: database) == 6)
         #expect(try receipt()["finishedAt"] == nil)
+        #expect(try await refused(in: database) == ["1"])
+        // They would say that everything was erased.
+        #expect(try await database.run("SELECT count(*) FROM analytics._sluice_forgotten") == ["0"])
         let check = try await sluice("check")
         #expect(check.ending == .exit(1))
         #expect(check.output.contains { $0.contains("[erasure-unfinished]") }, "\(check.output)")
+        #expect(!check.output.contains { $0.contains("[erasure-undone]") }, "\(check.output)")
 
         let next = try await sluice("forget", "--user", "\(Self.canary)-user")
         #expect(next.ending == .exit(0), "\(next.errors)")
         #expect(try await canaries(in: database) == 0)
+        #expect(try await refused(in: database) == [])
         #expect(try await rows(in: database) == 4)
         let erased = try #require(try receipt()["erased"] as? [[String: Any]])
-        #expect(erased.compactMap { $0["events"] as? Int } == [2, 2])
+        #expect(erased.compactMap { $0["events"] as? Int }.sorted() == [1, 2, 2])
+        #expect(try await sluice("check").ending == .exit(0))
+    }
+
+    @Test("a restored backup is reported until everything was erased from it", .promise("erased-person"))
+    func restored() async throws {
+        _ = try await serve(Self.events, rows: 8)
+        let backup = try await PrivatePostgres.shared().makeDatabase("TEMPLATE \(database.name)")
+        #expect(try await sluice("forget", "--user", "\(Self.canary)-user").ending == .exit(0))
+        try await killForget(
+            "--again",
+            "receipts",
+            at: backup,
+            whileLocked: "seen",
+            once: "SELECT 1 WHERE (SELECT count(*) FROM analytics.bought) = 2"
+        )
+        let check = try await sluice("check", at: backup)
+        #expect(check.ending == .exit(1))
+        #expect(check.output.contains { $0.contains("[erasure-undone]") }, "\(check.output)")
+        #expect(try await sluice("forget", "--again", "receipts", at: backup).ending == .exit(0))
+        #expect(try await canaries(in: backup) == 0)
+        #expect(try await sluice("check", at: backup).ending == .exit(0))
+    }
+
+    @Test("an interrupted request for less than the next run asks for is completed, and the rest is erased as well")
+    func widened() async throws {
+        _ = try await serve(Self.events + [Self.event("Seen", user: "eve", device: "kiosk", note: "other")], rows: 9)
+        try await killForget(
+            "--user",
+            "bob",
+            at: database,
+            whileLocked: "seen",
+            once: "SELECT 1 WHERE (SELECT count(*) FROM analytics.bought) = 3"
+        )
+        let next = try await sluice("forget", "--user", "bob", "--include-shared")
+        #expect(next.ending == .exit(0), "\(next.errors)")
+        #expect(next.output.contains("shared device, not erased without --include-shared: kiosk"), "\(next.output)")
+        let left = "SELECT user_id FROM analytics.seen WHERE anonymous_id = 'kiosk'"
+        #expect(try await database.run(left) == ["eve"])
         #expect(try await sluice("check").ending == .exit(0))
     }
 
@@ -265,6 +389,7 @@ struct ForgetTests {
         #expect(try await run([]).ending == .exit(64))
         #expect(try await run(["--user", ""]).ending == .exit(64))
         #expect(try await run(person + ["--again", "receipts"]).ending == .exit(64))
+        #expect(try await run(["--again", "receipts", "--allow-lag"]).ending == .exit(64))
         let noFolder = try await run(person, ["SLUICE_PRIVACY_HASH_KEY_FILE": "hash.key"])
         #expect(noFolder.ending == .exit(1) && noFolder.errors.contains { $0.contains("privacy.receiptsFolder") })
         let noKey = try await run(person, ["SLUICE_PRIVACY_RECEIPTS_FOLDER": "receipts"])

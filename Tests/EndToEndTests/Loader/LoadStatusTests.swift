@@ -1,4 +1,5 @@
 import Foundation
+import TestPromises
 import TestSupport
 import Testing
 
@@ -103,6 +104,33 @@ struct LoadStatusTests {
         #expect(lines.last?[4] == "-")
         // Asking has claimed nothing.
         #expect(try await scene.positions() == ["0=2", "1=2", "2=3"])
+    }
+
+    @Test("sluice forget waits until the loader has loaded what came before", .promise("erased-person"))
+    func forget() async throws {
+        let (scene, _) = try await loaded()
+        try scene.folder.write("a key of enough bytes\n", to: "hash.key")
+        try await scene.topic.writer().write([LoadScene.purchase(partition: 1)])
+        let forget = try SluiceProcess(
+            [
+                "forget", "--user", "17850", "--events", LoadScene.plan, "--postgres", scene.database.url,
+                "--no-console",
+            ],
+            in: scene.folder,
+            environment: [
+                "SLUICE_PRIVACY_HASH_KEY_FILE": "hash.key", "SLUICE_PRIVACY_RECEIPTS_FOLDER": "receipts",
+                "SLUICE_LOAD_FROM": scene.topic.url, "SLUICE_LOAD_GROUP": "loader",
+            ]
+        )
+        try await forget.errors.waitForLines(1)
+        #expect(forget.errors.lines.first?.hasPrefix("Waiting") == true, "\(forget.errors.text)")
+        let loader = try scene.load()
+        #expect(try await forget.waitForEnd() == .exit(0), "\(forget.errors.text)")
+        // The refused record names the person as well.
+        for table in [LoadScene.table, "analytics._sluice_refused"] {
+            #expect(try await scene.database.run("SELECT count(*) FROM \(table)") == ["0"], "\(table)")
+        }
+        try await scene.stop(loader)
     }
 
     @Test("a halted partition is a problem, and the command exits with 1")

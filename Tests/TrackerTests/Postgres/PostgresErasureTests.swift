@@ -67,8 +67,10 @@ struct PostgresErasureTests {
             ErasedEvents(place: $0, count: 3)
         }
         #expect(Set(try await fixture.tracker.count(people)) == Set(expected))
-        for _ in 0..<2 {
-            #expect(try await fixture.tracker.erase(people) == expected)
+        for now in [expected, []] {
+            let counts = try await fixture.tracker.erase(people)
+            #expect(counts.total == expected)
+            #expect(counts.now == now)
             for table in ["bought", "seen", "gone"] {
                 #expect(try await rows(table) == ["bob|d1", "bob|-", "-|d2", "ada|d1", "-|d1"], "\(table)")
             }
@@ -90,26 +92,65 @@ struct PostgresErasureTests {
         #expect(devices.map(\.anonymousID) == ["both", "own"])
         #expect(devices.map(\.isShared) == [true, false])
         #expect(try await fixture.tracker.devices(of: ["nobody"]) == [])
+        // People who are erased together do not share a device with somebody else.
+        let together = try await fixture.tracker.devices(of: ["ada", "bob"])
+        #expect(Set(together.map(\.anonymousID)) == ["both", "own"])
+        #expect(together.map(\.isShared) == [false, false])
+        try await insert([("abe", "both")])
+        let alphabetical = try await fixture.tracker.devices(of: ["aaa", "ada", "bob"])
+        #expect(alphabetical.filter(\.isShared).map(\.anonymousID) == ["both"])
     }
 
-    @Test("refused records are erased by their key, value or headers, and no others")
-    func refused() async throws {
-        let start =
-            "INSERT INTO analytics._sluice_refused (loader, tracker, cluster, topic, partition, record_offset, key, value, headers, refused_at)"
-        let records = [
-            #"'ada'::bytea, '{}'::bytea, '[]'"#, #"'x', '{"user":"ada"}'::bytea, '[]'"#,
-            #"'x', '{'::bytea, '[{"name":"ce_subject","value":"ada"}]'"#, #"NULL, NULL, NULL"#,
-            #"'adam'::bytea, '{"user":"adam"}'::bytea, '[{"name":"ada","value":"x"}]'"#,
-        ]
+    /// Stores refused records, given as SQL: key, value and headers.
+    private func insertRefused(_ records: [String]) async throws {
         let values = records.enumerated().map {
             "('l', 'postgres', 'c', 't', 0, \($0), \($1), '2026-11-05 11:00:00+00')"
         }
-        try await fixture.database.run("\(start) VALUES \(values.joined(separator: ", "))")
-        let expected = [ErasedEvents(place: "analytics._sluice_refused", count: 3)]
-        #expect(try await fixture.tracker.count(erasure(["ada"])) == expected)
-        #expect(try await fixture.tracker.erase(erasure(["ada"])) == expected)
-        let left = try await fixture.database.run("SELECT record_offset FROM analytics._sluice_refused ORDER BY 1")
-        #expect(left == ["3", "4"])
+        try await fixture.database.run(
+            """
+            INSERT INTO analytics._sluice_refused (loader, tracker, cluster, topic, partition, record_offset, key, value,
+                headers, refused_at) VALUES \(values.joined(separator: ", "))
+            """
+        )
+    }
+
+    private func eraseRefused(_ request: ErasureRequest) async throws -> [String] {
+        let before = Set(try await fixture.database.run("SELECT record_offset FROM analytics._sluice_refused"))
+        let counts = try await fixture.tracker.count(request)
+        #expect(try await fixture.tracker.erase(request).now == counts)
+        let after = Set(try await fixture.database.run("SELECT record_offset FROM analytics._sluice_refused"))
+        #expect(counts.map(\.count) == [before.count - after.count])
+        return before.subtracting(after).sorted { $0.count == $1.count ? $0 < $1 : $0.count < $1.count }
+    }
+
+    @Test("refused records are erased by their identifiers, however these are spelled, and by their key and headers")
+    func refused() async throws {
+        try await insertRefused([
+            #"'ada'::bytea, '{}'::bytea, '[]'"#, #"'x', '{"userId":"ada","anonymousId":7}'::bytea, NULL"#,
+            #"'x', '{'::bytea, '[{"name":"ce_subject","value":"ada"}]'"#, #"NULL, NULL, NULL"#,
+            #"'x', '{"userId":"\\u0061da"}'::bytea, '[]'"#, #"'x', '[{"userId":"ada"}]'::bytea, '[]'"#,
+            // What PostgreSQL does not take as JSON.
+            #"'x', '{"userId":"ada","x":"\\u0000"}'::bytea, '[]'"#,
+            #"'x', '{"userId":"ada","x":"'::bytea || '\xff'::bytea || '"}'::bytea, '[]'"#,
+            #"'x', '{"userId":"ada", "x":1e999999}'::bytea, '[]'"#,
+            #"'x', convert_to('{"userId":"ada","x":' || repeat('[', 100000), 'UTF8'), '[]'"#,
+        ])
+        let erased = try await eraseRefused(erasure(["ada"]))
+        #expect(erased == ["0", "1", "2", "4", "5", "6", "7", "8", "9"])
+    }
+
+    @Test("a number is an identifier, and a refused record of somebody else stays whatever else is in it")
+    func refusedOfOthers() async throws {
+        try await insertRefused([
+            #"'x', '{"userId":42}'::bytea, '[]'"#, #"'x', '{"userId":null,"anonymousId":"d1"}'::bytea, '[]'"#,
+            #"'42'::bytea, '{"userId":"bob","payload":{"size":"42"}}'::bytea, '[{"name":"x","value":"42"}]'"#,
+            #"'x', '{"payload":{"size":"42"}}'::bytea, '[{"name":"42","value":"x"}]'"#,
+            #"'x', '[{"userId":42},{"userId":"bob"}]'::bytea, '[]'"#,
+            #"'x', '{"userId":"bob","anonymousId":"d1"}'::bytea, '[]'"#,
+            #"'x', '{"anonymousId":"d1","payload":{"userId":"bob"}}'::bytea, '[]'"#,
+            #"'x', '{"size":"420","x":'::bytea, '[]'"#,
+        ])
+        #expect(try await eraseRefused(erasure(["42"], ["d1"])) == ["0", "1", "6"])
     }
 
     @Test("people are found by their tombstones, and stored tombstones keep the latest request")
@@ -125,6 +166,17 @@ struct PostgresErasureTests {
         ]
         let found = try await fixture.tracker.identifiers(of: Tombstones(people, key: key))
         #expect(Set(found) == [FoundIdentifier(.user, "ada"), FoundIdentifier(.anonymous, "d3")])
+        // No row of a table has these.
+        try await insertRefused([
+            #"'x', '{"userId":7,"anonymousId":"e1"}'::bytea, '[]'"#, #"'k'::bytea, NULL, NULL"#,
+            #"'x', '{}'::bytea, '[{"name":"subject","value":"h"}]'"#, #"'x', '{"userId":"q",'::bytea, '[]'"#,
+        ])
+        let refused = ["7", "k", "h", "q"].map { tombstone($0, .user, request) }
+        let all = Tombstones(refused + [tombstone("e1", .anonymous, request)], key: key)
+        #expect(
+            Set(try await fixture.tracker.identifiers(of: all))
+                == Set(["7", "k", "h", "q"].map { FoundIdentifier(.user, $0) } + [FoundIdentifier(.anonymous, "e1")])
+        )
 
         #expect(try await fixture.tracker.storedTombstones() == [])
         let later = Timestamp(microseconds: request.microseconds + 1)
@@ -145,14 +197,46 @@ struct PostgresErasureTests {
             """
         )
         let erased = try await withThrowingTaskGroup(of: [ErasedEvents].self) { group in
-            group.addTask { try await fixture.tracker.erase(erasure(["ada"])) }
-            try await fixture.database.waitForSessions(1, waitingFor: "relation")
+            group.addTask { try await fixture.tracker.erase(erasure(["ada"])).total }
+            try await fixture.database.waitForSessions(1, waitingFor: "PgSleep")
+            // No loader waits behind it.
+            try await fixture.database.run(
+                """
+                SET lock_timeout = '10ms'; INSERT INTO analytics.seen (\(Self.columns))
+                VALUES (gen_random_uuid(), now(), '2026-11-05 11:00:01+00', 'bob', NULL)
+                """
+            )
             try session.run("COMMIT; SELECT 1;")
             return try await group.next() ?? []
         }
         try session.close()
         #expect(erased == [ErasedEvents(place: "analytics.seen", count: 1)])
-        #expect(try await rows("seen") == [])
+        #expect(try await rows("seen") == ["bob|-"])
+    }
+
+    @Test("while a table is vacuumed its rows are erased, and the vacuum after the erasure waits for that one")
+    func vacuum() async throws {
+        try await insert([("ada", nil)])
+        let configuration = PostgresConfiguration(
+            connection: fixture.database.url,
+            lockTimeout: .milliseconds(1)
+        )
+        let tracker = PostgresTracker(configuration, logger: Logger(label: "test"))
+        let session = try fixture.database.server.openSession(fixture.database.name)
+        // The lock that VACUUM takes.
+        try session.run("BEGIN; LOCK TABLE analytics.seen IN SHARE UPDATE EXCLUSIVE MODE; SELECT 1;")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await tracker.erase(erasure(["ada"])) }
+            try await fixture.database.waitForSessions(1, waitingFor: "relation")
+            #expect(try await rows("seen") == [])
+            try session.run("COMMIT; SELECT 1;")
+            try await group.waitForAll()
+        }
+        try session.close()
+        #expect(
+            try await fixture.database.run("SELECT count(*) FROM analytics._sluice_erased WHERE vacuumed_at IS NULL")
+                == ["0"]
+        )
     }
 
     @Test("a database without the migrations has no tombstones, and nothing is erased from it")
