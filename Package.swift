@@ -612,8 +612,8 @@ let package = Package(
         .unitTests(
             "SluiceExec",
             dependencies: [
-                "SluiceExec", "EventModel", "EventSchema", "EventValidation", "SluiceTesting", "TestCases",
-                "TrackerKit",
+                "SluiceExec", "EventModel", "EventSchema", "EventValidation", "SettingDefinitions", "SluiceTesting",
+                "TestCases", "TrackerKit",
             ]
         ),
         .unitTests(
