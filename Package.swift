@@ -239,7 +239,7 @@ let package = Package(
         .target(
             name: "SluicePostgres",
             dependencies: [
-                "CLibPQ", "EventModel", "EventSchema", "EventValidation", "Hashing", "MetricDefinitions",
+                "CLibPQ", "EventModel", "EventSchema", "EventValidation", "Hashing", "JSONTape", "MetricDefinitions",
                 "SettingDefinitions", "SluiceMigrations", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
