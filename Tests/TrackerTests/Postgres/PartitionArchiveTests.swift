@@ -1,4 +1,6 @@
 import EventModel
+import EventSchema
+import EventValidation
 import Foundation
 import ServerTestSupport
 import SluiceExec
@@ -215,7 +217,7 @@ struct PartitionArchiveTests {
     }
 
     /// The changes of a receipt, by what is then found to differ.
-    private static let changes: [(difference: String, change: (inout [String: Any]) -> Void)] = [
+    private static let changes: [(difference: String, change: @Sendable (inout [String: Any]) -> Void)] = [
         ("the number of rows", { $0["rows"] = ArchiveScene.rows - 1 }),
         ("the digest of the ids", { $0["ids"] = String(repeating: "0", count: 64) }),
         (#"the column "cart""#, { change(&$0, "cart", nil) }),
