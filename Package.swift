@@ -240,7 +240,7 @@ let package = Package(
         .target(
             name: "SluicePostgres",
             dependencies: [
-                "CLibPQ", "EventModel", "EventSchema", "EventValidation", "Hashing", "MetricDefinitions",
+                "CLibPQ", "EventModel", "EventSchema", "EventValidation", "Hashing", "JSONTape", "MetricDefinitions",
                 "SettingDefinitions", "SluiceMigrations", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -613,8 +613,8 @@ let package = Package(
         .unitTests(
             "SluiceExec",
             dependencies: [
-                "SluiceExec", "EventModel", "EventSchema", "EventValidation", "SluiceTesting", "TestCases",
-                "TrackerKit",
+                "SluiceExec", "EventModel", "EventSchema", "EventValidation", "SettingDefinitions", "SluiceTesting",
+                "TestCases", "TrackerKit",
             ]
         ),
         .unitTests(

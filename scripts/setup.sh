@@ -5,7 +5,8 @@
 #   scripts/setup.sh demo      also PostgreSQL's server
 #   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium, openssl, Python's jsonschema,
 #                              wrk, h2load, slowhttptest, promtool, tmux, rsyslog, and in Python environments in .run
-#                              the SDKs of other products, what tests the OpenAPI document, two Singer targets, and dbt
+#                              the SDKs of other products, what tests the OpenAPI document, two Singer targets, dbt, and what
+#                              archives partitions
 #   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk, nginx, openssl and Python
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -197,6 +198,7 @@ main() {
         install_python target-jsonl.txt target-jsonl
         install_python target-postgres.txt target-postgres
         install_python dbt.txt dbt
+        install_python archive.txt archive
     fi
 }
 

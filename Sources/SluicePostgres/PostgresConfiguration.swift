@@ -42,6 +42,8 @@ public struct PostgresConfiguration: Sendable {
     ///
     /// Default: `nil`, which keeps all.
     public var retentionMonths: Int?
+    /// How `sluice maintain` archives a partition before it drops it.
+    package var archive = ArchiveConfiguration()
     /// The timeout of one attempt to connect, over all addresses.
     ///
     /// Default: 10 s. A `connect_timeout` in `connection`, or libpq's environment variable for it, takes precedence.

@@ -38,6 +38,19 @@ extension SettingKey {
     package static let postgresSchema = PostgresSettings.schema.key
     package static let postgresPartitions = PostgresSettings.partitions.key
     package static let postgresRetentionMonths = PostgresSettings.retentionMonths.key
+    package static let postgresArchiveCommand = SettingKey(
+        "postgres.archive.command",
+        .list,
+        """
+        The program, and its arguments, that archives a partition before `sluice maintain` drops it; without a receipt that fits the \
+        rows, they stay. In the environment variable, separate the arguments with semicolons. Other users of the machine can see them.
+        """,
+        default: .none,
+        option: "--archive",
+        secrecy: .partlySecretList(VisibleSecret.redacted),
+        scope: .tracker(type: PostgresTracker.type)
+    )
+    package static let postgresArchiveFolder = PostgresSettings.archiveFolder.key
 }
 
 /// The settings of a PostgreSQL tracker.
@@ -68,6 +81,13 @@ private enum PostgresSettings {
         partitions.
         """
     )
+    static let archiveFolder = Setting<PostgresConfiguration>.text(
+        "postgres.archive.folder",
+        \.archive.folder,
+        option: "--archive-folder",
+        scope: scope,
+        "The folder in which `sluice maintain` makes a folder for the archive of each partition, with its receipt."
+    )
     static let deliveryTimeout = Setting<PostgresConfiguration>.duration(
         "postgres.timeouts.deliverySeconds",
         \.deliveryTimeout,
@@ -91,6 +111,17 @@ private enum PostgresSettings {
         schema,
         partitions,
         retentionMonths,
+        Setting(.postgresArchiveCommand) { values, postgres in
+            postgres.archive.command = values.texts(.postgresArchiveCommand) ?? []
+        },
+        archiveFolder,
+        .duration(
+            "postgres.archive.timeoutSeconds",
+            \.archive.timeout,
+            within: 1...86_400,
+            scope: scope,
+            "How long the program may take to archive a partition, in seconds, before it is ended and the rows stay."
+        ),
         .duration(
             "postgres.timeouts.connectSeconds",
             \.connectTimeout,
@@ -159,7 +190,19 @@ extension PostgresTracker: ConfigurableTracker {
         if let stated = values.duration(lock), stated >= postgres.deliveryTimeout {
             values.note(lock, "expected less than \(values.name(of: delivery)), which is \(postgres.deliveryTimeout)")
         }
+        note(problemsOf: postgres.archive, in: values)
         return postgres
+    }
+
+    /// Notes what is wrong with the program that archives partitions.
+    private static func note(problemsOf archive: ArchiveConfiguration, in values: any SettingValues) {
+        let (command, folder) = (SettingKey.postgresArchiveCommand, SettingKey.postgresArchiveFolder)
+        guard let program = values.texts(command) else { return }
+        if program.first?.isEmpty != false { values.note(command, "expected a program and its arguments") }
+        // The folder alone is no problem: `sluice maintain` may get the program as an option.
+        if archive.folder.isEmpty {
+            values.note(command, "it needs \(values.name(of: folder)), in which it writes", as: .conflictingSettings)
+        }
     }
 
     package static func tracker(_ configuration: PostgresConfiguration, in context: TrackerContext) -> any Tracker {

@@ -97,10 +97,41 @@ package struct MaintenanceRequest: Sendable {
     package let plan: TrackingPlan
     /// The first day that needs a partition; `nil` for that of the earliest time that an event may have.
     package let since: CalendarDate?
+    /// Runs the programs that the tracker's settings name.
+    package let programs: any ProgramRunner
 
-    package init(plan: TrackingPlan, since: CalendarDate?) {
+    package init(plan: TrackingPlan, since: CalendarDate?, programs: any ProgramRunner) {
         self.plan = plan
         self.since = since
+        self.programs = programs
+    }
+}
+
+/// Runs programs for the maintenance of a tracker, so that trackers need not know how programs are started.
+package protocol ProgramRunner: Sendable {
+    /// Runs a program to its end, and blocks the thread meanwhile. The program ends when the thread does.
+    ///
+    /// - Throws: `notPrepared` if the program cannot be started, `timeout` if it took too long and was ended, `failed` with its end
+    ///   if that was not exit status 0, and `cancelled` after an interrupt.
+    func run(_ run: ProgramRun, _ interrupt: Interrupt) throws(TrackerError)
+}
+
+/// A run of a program.
+package struct ProgramRun: Sendable {
+    /// The program and its arguments; no shell reads them.
+    package let command: [String]
+    /// Its environment variables, each as `NAME=value`, besides those that every program has.
+    package let environment: [String]
+    /// The name of the tracker that needs the program.
+    package let tracker: String
+    /// How long the program may take.
+    package let timeout: Duration
+
+    package init(command: [String], environment: [String], tracker: String, timeout: Duration) {
+        self.command = command
+        self.environment = environment
+        self.tracker = tracker
+        self.timeout = timeout
     }
 }
 

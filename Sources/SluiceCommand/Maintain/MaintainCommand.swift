@@ -1,6 +1,8 @@
 import ArgumentParser
 import EventModel
+import Logging
 import SettingDefinitions
+import SluiceExec
 import SluicePostgres
 import SluiceSettings
 import TrackerKit
@@ -21,6 +23,11 @@ struct MaintainCommand: AsyncParsableCommand {
 
             With --retention-months, or the setting, it also removes the partitions whose events are all of earlier months: it \
             detaches each while loads and queries go on, and then drops it.
+
+            With --archive, or the setting, a program archives each of them before, and writes a receipt: the number of rows, a \
+            digest of the ids, and the extremes and sums of each column. The partition is dropped only if PostgreSQL computes the \
+            same. Otherwise the detached table keeps its rows, and the next run tries again. --archive takes the program and its \
+            arguments, up to the next option; use the setting for arguments that begin with a dash.
 
             Exits with 0 if everything was done; 1 if something was not, or needs an operator; and 64 for wrong usage.
             """
@@ -56,16 +63,23 @@ struct MaintainCommand: AsyncParsableCommand {
     @Option(help: .setting(.postgresRetentionMonths, valueName: "months"))
     var retentionMonths: Int?
 
+    @Option(parsing: .upToNextOption, help: .setting(.postgresArchiveCommand, valueName: "command"))
+    var archive: [String] = []
+
+    @Option(help: .setting(.postgresArchiveFolder, valueName: "folder"), completion: .directory)
+    var archiveFolder: String?
+
     func validate() throws {
         if let since, Self.firstDay(of: since) == nil {
             throw ValidationError("--since is not a month like 2024-01.")
         }
         let isOther = tracker.map { $0.lowercased() != PostgresConfiguration.defaultName } ?? false
-        if isOther, (postgres ?? postgresFile ?? schema) != nil || isOther && retentionMonths != nil {
+        let settings = [postgres, postgresFile, schema, retentionMonths.map(String.init), archive.first, archiveFolder]
+        if isOther, settings.contains(where: { $0 != nil }) {
             throw ValidationError(
                 """
-                --postgres, --postgres-file, --schema and --retention-months are settings of the tracker 'postgres', not of another \
-                --tracker.
+                --postgres, --postgres-file, --schema, --retention-months, --archive and --archive-folder are settings of the \
+                tracker 'postgres', not of another --tracker.
                 """
             )
         }
@@ -78,6 +92,8 @@ struct MaintainCommand: AsyncParsableCommand {
         stated.set(.postgresURLFile, postgresFile)
         stated.set(.postgresSchema, schema)
         stated.set(.postgresRetentionMonths, retentionMonths)
+        stated.set(.postgresArchiveCommand, archive)
+        stated.set(.postgresArchiveFolder, archiveFolder)
         let reader = try SettingsReader(options: stated, file: plan.config.path)
         let trackers = reader.trackers()
         let folder = reader.text(.eventsFolder) ?? ProcessSettings.defaults.eventsFolder
@@ -85,7 +101,8 @@ struct MaintainCommand: AsyncParsableCommand {
         let maintained = try TableTracker.named(tracker, among: trackers, as: (any MaintainableTracker).self)
         let request = MaintenanceRequest(
             plan: try PlanFolder.plan(at: folder),
-            since: since.flatMap(Self.firstDay)
+            since: since.flatMap(Self.firstDay),
+            programs: ExecProgramRunner(logger: Logger(label: "sluice") { TerminalLogHandler(label: $0) })
         )
         do {
             try Self.show(try await maintained.maintain(request))

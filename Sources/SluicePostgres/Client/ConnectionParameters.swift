@@ -23,6 +23,28 @@ package enum ConnectionParameters {
     }
 }
 
+// MARK: Environment
+
+extension PostgresConnection {
+    /// Environment variables with which libpq makes the same connection, each as `NAME=value`; one can be the password.
+    var environment: [String] {
+        guard let options = PQconninfo(handle) else { return [] }
+        defer { PQconninfoFree(options) }
+        var variables: [String] = []
+        var option = options
+        while let keyword = option.pointee.keyword {
+            // The parameters of a service are among the others already.
+            if let name = option.pointee.envvar, let value = option.pointee.val, value.pointee != 0,
+                String(cString: keyword) != "service"
+            {
+                variables.append("\(String(cString: name))=\(String(cString: value))")
+            }
+            option += 1
+        }
+        return variables
+    }
+}
+
 // MARK: Redaction
 
 extension ConnectionParameters {

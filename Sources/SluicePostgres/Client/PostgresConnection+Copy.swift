@@ -48,6 +48,46 @@ extension PostgresConnection {
         guard isSettled else { throw lastFailure }
     }
 
+    /// Runs a `COPY … TO STDOUT`, and passes each row to `body` when it comes, with its line break.
+    func copyOut(
+        _ sql: String,
+        _ limit: WaitLimit,
+        _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws(PostgresFailure) {
+        guard PQsendQuery(handle, sql) == 1 else { throw lastFailure }
+        try flush(limit)
+        guard let begun = try nextResult(limit) else { throw lastFailure }
+        guard begun.status == PGRES_COPY_OUT else {
+            let failure = begun.failure ?? lastFailure
+            try drain(limit)
+            throw failure
+        }
+        while try copyRow(limit, body) {}
+        try forEachResult(limit) { _ in }
+    }
+
+    /// Waits for a row; returns false if there are no more, or the server has failed, which its next result says.
+    private func copyRow(
+        _ limit: WaitLimit,
+        _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws(PostgresFailure) -> Bool {
+        while true {
+            var row: UnsafeMutablePointer<CChar>?
+            let count = PQgetCopyData(handle, &row, 1)
+            switch count {
+            case 0:
+                try waitForSocket(reading: true, writing: false, limit)
+                guard PQconsumeInput(handle) == 1 else { throw lastFailure }
+            case -1: return false
+            case ..<0: throw lastFailure
+            default:
+                body(UnsafeRawBufferPointer(start: row, count: Int(count)))
+                PQfreemem(row)
+                return true
+            }
+        }
+    }
+
     private func drain(_ limit: WaitLimit) throws(PostgresFailure) {
         while let result = try nextResult(limit) {
             _ = result.status

@@ -24,7 +24,9 @@ struct MaintenanceRun {
     var partitionSchema: String { TimePartition.schema(besides: base.schema) }
 
     /// Maintains the partitioned ones among some tables, while it holds the schema's lock.
-    mutating func maintain(_ wanted: [EventTable]) throws {
+    ///
+    /// `programs` runs the one that archives expired partitions.
+    mutating func maintain(_ wanted: [EventTable], archivingWith programs: any ProgramRunner) throws {
         try connection.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0", limit)
         try base.lock()
         try connection.execute(PatientChange.lockTimeout, limit)
@@ -36,9 +38,13 @@ struct MaintenanceRun {
                 report.problems.append(error)
             }
         }
+        // An archive can take hours, so it comes after everything that loads need.
+        for name in wanted.map(\.name) { try dropDetached(of: name, archivingWith: programs) }
     }
 
     /// Partitions some tables that are not, and makes their partitions to come, while it holds the schema's lock.
+    ///
+    /// Partitions that have expired are detached, and dropped only by the maintenance, which can archive them.
     mutating func partition(_ wanted: [EventTable], leaving: Set<String>) throws {
         try connection.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0", limit)
         try base.lock()
@@ -58,7 +64,7 @@ struct MaintenanceRun {
             return report.changes.append("left \(table.name) to pg_partman")
         }
         try finalizeDetached(table)
-        try removeExpired(from: table.name)
+        try detachExpired(from: table.name)
         try makeMissing(of: table.name)
         guard let table = try tables()[table.name] else { return }
         report.problems += table.problems

@@ -18,8 +18,8 @@ extension MaintenanceRun {
         "Expired partition of \(table.sqlName); sluice maintain drops it."
     }
 
-    /// Detaches and drops the partitions whose events have all expired.
-    mutating func removeExpired(from name: String) throws {
+    /// Detaches the partitions whose events have all expired.
+    mutating func detachExpired(from name: String) throws {
         guard let table = try tables()[name] else { return }
         let mark = Self.expiredMark(of: table)
         let end = expiry.map { Int64($0.daysSince1970) * 86_400_000_000 } ?? .min
@@ -29,16 +29,17 @@ extension MaintenanceRun {
                 if table.defaultPartition == nil { try detach(partition, from: table, mark) }
             } else if let comment = partition.comment, comment.contains(mark) {
                 // The retention was extended after a run was interrupted.
-                try setComment(of: partition, comment.replacing(mark, with: "").trimmingSpaces)
+                let rest = comment.replacing(mark, with: "").replacing(ExpiredPartition.bounds(of: partition), with: "")
+                try setComment(of: partition, rest.trimmingSpaces)
             }
         }
-        if expiry != nil { try dropDetached(of: table, mark) }
     }
 
     /// Detaches a partition while loads and queries go on; rows that a query already reads stay visible to it.
     private func detach(_ partition: PartitionedTable.Partition, from table: PartitionedTable, _ mark: String) throws {
         if partition.comment?.contains(mark) != true {
-            try setComment(of: partition, (partition.comment.map { $0 + " " } ?? "") + mark)
+            let parts = [partition.comment, mark, ExpiredPartition.bounds(of: partition)].compactMap(\.self)
+            try setComment(of: partition, parts.joined(separator: " "))
         }
         try step("The partition \(partition.sqlName) was not detached") { run throws(PostgresFailure) in
             // It waits for the queries that read the table, and keeps nobody waiting.
@@ -51,26 +52,44 @@ extension MaintenanceRun {
         }
     }
 
-    /// Drops the tables that were partitions and have the mark.
-    private mutating func dropDetached(of table: PartitionedTable, _ mark: String) throws {
+    /// Drops the tables that were partitions of a table and have expired, after they were archived if there is a program for that.
+    ///
+    /// What was not archived is reported, and does not prevent the others from being archived.
+    mutating func dropDetached(of name: String, archivingWith programs: any ProgramRunner) throws {
+        guard expiry != nil, let table = try tables()[name], !table.isManagedElsewhere else { return }
+        for expired in try detached(from: table) {
+            do {
+                let archiver = PartitionArchiver(run: self, programs: programs, expired: expired, table: table)
+                report.changes += try configuration.archive.command.isEmpty ? drop(expired) : archiver.archiveAndDrop()
+            } catch let error as TrackerError {
+                report.problems.append(error)
+            }
+        }
+    }
+
+    private func drop(_ expired: ExpiredPartition) throws -> [String] {
+        try step("The expired table \(expired.sqlName) was not dropped") { run throws(PostgresFailure) in
+            try run.patiently { "DROP TABLE \(expired.sqlName)" }
+        }
+        return ["removed \(expired.name)"]
+    }
+
+    /// The tables that were partitions and have the mark.
+    private func detached(from table: PartitionedTable) throws(PostgresFailure) -> [ExpiredPartition] {
         let rows = try connection.rows(
             of: """
-                SELECT n.nspname, c.relname FROM pg_catalog.pg_class c
+                SELECT n.nspname, c.relname, obj_description(c.oid, 'pg_class') FROM pg_catalog.pg_class c
                 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
                 WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
                     AND strpos(obj_description(c.oid, 'pg_class'), $1) > 0
                 ORDER BY 2
                 """,
-            parameters: [mark],
+            parameters: [Self.expiredMark(of: table)],
             limit
         )
-        for row in rows {
-            guard let schema = row[0], let name = row[1] else { continue }
-            let sqlName = SQLText.identifier(schema) + "." + SQLText.identifier(name)
-            try step("The expired table \(sqlName) was not dropped") { run throws(PostgresFailure) in
-                try run.patiently { "DROP TABLE \(sqlName)" }
-            }
-            report.changes.append("removed \(name)")
+        return rows.compactMap { row in
+            guard row.count == 3, let schema = row[0], let name = row[1] else { return nil }
+            return ExpiredPartition(schema: schema, name: name, comment: row[2] ?? "")
         }
     }
 

@@ -11,6 +11,8 @@ struct PatientChange {
 
     let connection: PostgresConnection
     let limit: WaitLimit
+    /// What undoes a failed attempt if it has left a transaction.
+    var undo = "ROLLBACK"
 
     /// Runs statements until they succeed, fail for another reason than a lock, or have failed too often.
     func run(_ sql: String) throws(PostgresFailure) {
@@ -26,7 +28,7 @@ struct PatientChange {
                 return
             } catch {
                 guard error.sqlState == "55P03", attempt < Self.attempts else { throw error }
-                if !connection.isIdle { try connection.execute("ROLLBACK", limit) }
+                if !connection.isIdle { try connection.execute(undo, limit) }
                 try connection.execute("SELECT pg_catalog.pg_sleep(\(Self.pauseInSeconds))", limit)
                 attempt += 1
             }

@@ -20,17 +20,19 @@ package struct PostgresMaintainer: Sendable {
     ///   - plan: The plan.
     ///   - since: The first day that needs a partition; `nil` for that of the earliest time that an event may have.
     ///   - now: The present time.
+    ///   - programs: Runs the program that archives partitions, if there is one.
     /// - Returns: What was done, and what an operator has to do.
     /// - Throws: `failed` if another run of the schema does not end; `unavailable` or `timeout` if the server cannot be reached.
     package func maintain(
         _ plan: TrackingPlan,
         since: CalendarDate? = nil,
-        now: Timestamp = .now()
+        now: Timestamp = .now(),
+        programs: any ProgramRunner
     ) async throws(TrackerError) -> MaintenanceReport {
         try await PostgresMigrator(configuration).withRun(for: plan) { base, tables throws(PostgresFailure) in
             try MigrationRun.settle { () throws in
                 var run = MaintenanceRun(base: base, configuration: configuration, since: since, now: now)
-                try run.maintain(tables)
+                try run.maintain(tables, archivingWith: programs)
                 return run.report
             }
         }
@@ -83,6 +85,10 @@ extension PostgresTracker: MaintainableTracker {
     }
 
     package func maintain(_ request: MaintenanceRequest) async throws(TrackerError) -> MaintenanceReport {
-        try await PostgresMaintainer(configuration).maintain(request.plan, since: request.since)
+        try await PostgresMaintainer(configuration).maintain(
+            request.plan,
+            since: request.since,
+            programs: request.programs
+        )
     }
 }

@@ -21,8 +21,8 @@ enum ImportRule {
         "Sources/EventValidation/TypedEvents/EventCatalog+Generated.swift", "Sources/JustTrack/", "Sources/Operations/",
         "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/PlanTools/Exports/HTML/",
         "Sources/SluiceClient/", "Sources/SluiceCommand/", "Sources/SluiceHTTP/Keys/", "Sources/SluiceHTTP/TLS/",
-        "Sources/SluicePostgres/Migration/", "Sources/SluiceReplay/", "Sources/SluiceSettings/File/",
-        "Sources/SluiceWebhook/Request/", "Sources/event-codegen/",
+        "Sources/SluicePostgres/Maintenance/Archive/", "Sources/SluicePostgres/Migration/", "Sources/SluiceReplay/",
+        "Sources/SluiceSettings/File/", "Sources/SluiceWebhook/Request/", "Sources/event-codegen/",
     ]
 
     static func findings(in file: TextFile, manifest: Manifest) -> [Finding] {

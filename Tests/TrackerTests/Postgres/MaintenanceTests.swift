@@ -1,6 +1,7 @@
 import EventModel
 import EventSchema
 import EventValidation
+import SluiceExec
 import SluicePostgres
 import TestPromises
 import TestSupport
@@ -28,7 +29,8 @@ struct MaintenanceTests {
         return try await PostgresMaintainer(configuration).maintain(
             fixture.catalog.plan,
             since: since,
-            now: Self.now(plusDays: days)
+            now: Self.now(plusDays: days),
+            programs: ExecProgramRunner(logger: ProgramFolder.silent)
         )
     }
 

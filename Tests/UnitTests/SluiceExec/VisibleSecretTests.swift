@@ -1,4 +1,4 @@
-import SluiceExec
+import SettingDefinitions
 import Testing
 
 @Suite("Secrets in commands")

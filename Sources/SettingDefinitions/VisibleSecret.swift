@@ -1,5 +1,3 @@
-import SettingDefinitions
-
 /// A secret among the arguments of a command, which every user of the machine can see.
 ///
 /// It is a guess from the names of options and from the form of URLs.
