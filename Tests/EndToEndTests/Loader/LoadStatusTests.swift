@@ -1,4 +1,5 @@
 import Foundation
+import ServerTestSupport
 import TestPromises
 import TestSupport
 import Testing
