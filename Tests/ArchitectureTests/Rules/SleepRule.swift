@@ -14,6 +14,8 @@ enum SleepRule {
         "Sources/SluiceTesting/TrackerContract+Deliveries.swift",
         // The server waits between two attempts to get a lock, so that others get it.
         "Sources/SluicePostgres/Maintenance/PatientChange.swift",
+        // The server waits between two looks at transactions that have not ended.
+        "Sources/SluicePostgres/Erasure/ErasureStatements.swift",
         // They test this rule.
         "Tests/ArchitectureTests/",
     ]
