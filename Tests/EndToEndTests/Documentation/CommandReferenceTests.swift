@@ -73,7 +73,7 @@ struct CommandReferenceTests {
             uniqueKeysWithValues: shown.matches(of: /(?m)^(\S+) {2,}(.+?) {2,}default$/).map { ("\($0.1)", "\($0.2)") }
         )
         let operations = try RepositoryFile.text("Documentation/Operate/Operations.md")
-        let rows = operations.matches(of: /(?m)^\| `([\w.]+)` \| ([^|]+) \|/)
+        let rows = operations.matches(of: /(?m)^\| `([a-z]\w*\.[\w.]+)` \| ([^|]+) \|/)
         #expect(rows.count >= 4)
         for row in rows {
             let gibibytes = row.2.wholeMatch(of: /(\d+) GiB/).flatMap { Int($0.1) }

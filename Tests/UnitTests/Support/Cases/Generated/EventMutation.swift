@@ -33,7 +33,7 @@ package enum EventMutation {
         case 5: members[place].key.append(source.pick([0, 0x20, 0x73, 0x301]))
         default:
             let key = source.pick([
-                "A", "Sku", "unit-price", "receivedAt", "userid", "", "it's", "back\\slash", "новый",
+                "A", "Sku", "unit-price", "receivedAt", "serverTime", "userid", "", "it's", "back\\slash", "новый",
             ])
             members.insert(GeneratedEvent.member(key, GeneratedEvent.free(&source, depth: 2)), at: place)
         }

@@ -1,3 +1,4 @@
+import EventModel
 package import EventSchema
 
 /// A second, simple implementation of the check: it reads the event as a tree, and applies the rules one by one.
@@ -52,7 +53,9 @@ package struct ReferenceCheck {
         let fields = envelope(members)
         let definition = definition(of: fields["name"])
         let id = id(of: fields["id"])
-        let time = time(of: fields["time"])
+        let timeOfID = fields["id"] == nil || fields["time"] != nil ? nil : timeWithin(id)
+        let time = timeOfID ?? time(of: fields["time"])
+        let isMarked = isMarked(fields["serverTime"])
         var line = "{" + #""id":"\#(id)","name":\#(ReferenceWriter.value(fields["name"] ?? .null)),"#
         line += #""time":"\#(time)","receivedAt":"\#(arrival)""#
         for field in ["userId", "anonymousId", "sessionId"] {
@@ -72,13 +75,33 @@ package struct ReferenceCheck {
             }
         }
         if let definition { line += ",\"payload\":" + payload(fields["payload"], of: definition) }
-        // The ids of the cases have no plausible time.
-        if fields["id"] != nil, fields["time"] == nil { line += #","serverTime":true"# }
+        if fields["id"] != nil, fields["time"] == nil ? timeOfID == nil : isMarked { line += #","serverTime":true"# }
         return line + "}"
     }
 
+    /// The time in an id of version 7, if it is at most 400 days before and 2 days after the arrival.
+    private func timeWithin(_ id: String) -> String? {
+        let digits = Array(id.filter { $0 != "-" })
+        guard digits.count == 32, digits[12] == "7", "89ab".contains(digits[16]),
+            let milliseconds = Int64(String(digits[..<12]), radix: 16), let arrival = Timestamp(arrival)
+        else { return nil }
+        let difference = milliseconds * 1000 - arrival.microseconds
+        guard (-400 * 86_400_000_000...2 * 86_400_000_000).contains(difference) else { return nil }
+        return "\(Timestamp(microseconds: milliseconds * 1000, fractionDigits: 3))"
+    }
+
+    private mutating func isMarked(_ value: ReferenceJSON?) -> Bool {
+        switch value {
+        case nil: return false
+        case .boolean(let value): return value
+        default:
+            report("wrong-type", "$.serverTime")
+            return false
+        }
+    }
+
     private mutating func envelope(_ members: [ReferenceMember]) -> [String: ReferenceJSON] {
-        let names = ["id", "name", "time", "userId", "anonymousId", "sessionId", "context", "payload"]
+        let names = ["id", "name", "time", "userId", "anonymousId", "sessionId", "context", "payload", "serverTime"]
         var fields: [String: ReferenceJSON] = [:]
         for member in members {
             let path = "$" + ReferenceWriter.step(member.key)
