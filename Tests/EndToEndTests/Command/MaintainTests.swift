@@ -62,4 +62,15 @@ struct MaintainTests {
             #expect((run.output + run.errors).joined().contains(#"DETACH PARTITION "public"."rest""#))
         }
     }
+
+    @Test("a program for archives without a folder for them is an error of the settings")
+    func archiveWithoutFolder() async throws {
+        let run = try await Sluice.run("maintain", "--archive", "a", "b", "--postgres", "c", in: try TestFolder())
+        #expect(run.ending == .exit(1))
+        #expect(
+            run.errors == [
+                "error: --archive: it needs postgres.archive.folder, in which it writes [conflicting-settings]"
+            ]
+        )
+    }
 }

@@ -45,7 +45,6 @@ struct UsageTests {
             ("maintain --since yesterday --postgres a", "--since is not a month like 2024-01"),
             ("maintain --tracker other --retention-months 3", "are settings of the tracker 'postgres'"),
             ("maintain --tracker other --archive a", "are settings of the tracker 'postgres'"),
-            ("maintain --archive a b --postgres c", "it needs postgres.archive.folder, in which it writes"),
             ("diff", "Missing expected argument '<old>'"),
             ("diff main --format xml", "one of 'text', 'markdown' or 'json'"),
             ("diff main --allow everybody", "'everybody' is invalid for '--allow"),
