@@ -127,14 +127,16 @@ struct TableRow: Row {
         let like = "create table \(table) (like \(Self.source).item_purchased including defaults)"
         let user = "create index on \(table) (user_id, occurred_at)"
         let brin = "create index on \(table) using brin (occurred_at)"
-        let statements =
+        let statements: [String] =
             switch layout {
             case .id: [like, "alter table \(table) add primary key (id)"]
             case .idIndexed: [like, "alter table \(table) add primary key (id)", user, brin]
             case .time: [like, "alter table \(table) add primary key (occurred_at, id)"]
             case .monthsById:
-                [like + " partition by range (occurred_at)", "alter table \(table) add primary key (id, occurred_at)"]
-                    + [user, brin, Self.months(of: table)]
+                [
+                    like + " partition by range (occurred_at)",
+                    "alter table \(table) add primary key (id, occurred_at)", user, brin, Self.months(of: table),
+                ]
             case .months: []
             }
         try EventTables.sql(statements, at: site)
