@@ -645,7 +645,7 @@ let package = Package(
         // PostgreSQL, PgBouncer and Kafka servers that tests start.
         .target(
             name: "TestSupport",
-            dependencies: ["CLibRDKafka", "EventPipeline", "SluiceTesting"],
+            dependencies: ["CLibRDKafka", "EventPipeline", "ServerTestSupport", "SluiceTesting"],
             path: "Tests/Support",
             exclude: ["Clients"]
         ),

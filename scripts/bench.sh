@@ -19,10 +19,10 @@ swift build -c release --product sluice
 swift build -c release --product event-codegen
 # The benchmark compiles generated code, which imports Sluice.
 swift build -c release --target Sluice
-build_package Benchmarks -c release
+in_package Benchmarks build -c release
 trap postgres_stop EXIT
 trap 'exit 130' INT TERM
 
 # Debian's settings, but with room for the write-ahead log of a whole round, so that no checkpoint slows down one side.
 postgres_start "$PWD/.run/postgres-bench" max_wal_size=8GB checkpoint_timeout=1h
-Benchmarks/.build/release/bench "$@" --ceilings "$ceilings" --postgres "$postgres_url"
+.build/release/bench "$@" --ceilings "$ceilings" --postgres "$postgres_url"

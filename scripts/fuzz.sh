@@ -2,12 +2,12 @@
 # Fuzzes the readers with libFuzzer and AddressSanitizer. Inputs that break them are stored in .run/fuzz/findings.
 #
 #   scripts/fuzz.sh [SECONDS]     how long the targets run, in parallel. Default: 30
+#   scripts/fuzz.sh --build       only builds the targets
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/phase.sh
 source scripts/lib/retail.sh
 
-seconds=${1:-30}
 run=$PWD/.run/fuzz
 
 # The seeds are small plans and a few real events; a run adds the inputs that reach new code.
@@ -38,8 +38,10 @@ fuzz() {
         -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
 }
 
-make_seeds
 build
+if [[ ${1:-} == --build ]]; then exit; fi
+seconds=${1:-30}
+make_seeds
 printf 'Fuzzing for %s seconds\n' "$seconds"
 # In parallel, because each target uses one processor.
 fuzz copy-rows event.dict & first=$!

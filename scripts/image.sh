@@ -2,7 +2,7 @@
 # Builds the command from the files that the container image's build gets, with the Dockerfile's command, and compares the
 # image's packages with the libraries that the command needs. It needs no Docker.
 #
-# It is a real build, because only that detects a missing file. The program is copied to .run/image/sluice.
+# It is a real build, because only that detects a missing file, in a build folder of its own. The program is copied to .run/image/sluice.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,7 +17,7 @@ fi
 for path in $(sed -n 's/^!//p' .dockerignore); do cp -R --parents "$path" "$folder"; done
 if [ -f Package.resolved ]; then cp Package.resolved "$folder"; fi
 
-build=(swift build -c release --package-path "$folder" --scratch-path "$PWD/.build" --product sluice
+build=(swift build -c release --package-path "$folder" --scratch-path "$PWD/.run/image/build" --product sluice
     --static-swift-stdlib)
 "${build[@]}"
 command=.run/image/sluice

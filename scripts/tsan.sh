@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # Runs the concurrent tests under ThreadSanitizer, in a copy of the package with a mutex that the sanitizer understands.
+#
+#   scripts/tsan.sh [--build]     --build only builds the tests
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/tests.sh
@@ -26,6 +28,7 @@ cd "$copy"
 export TSAN_OPTIONS='halt_on_error=1 second_deadlock_stack=1'
 # Of the package, only what these tests need.
 swift build --product sluicePackageTests --sanitize=thread
+if [[ ${1:-} == --build ]]; then exit; fi
 require_tests --sanitize=thread -- "${suites[@]}"
 filters=()
 for suite in "${suites[@]}"; do filters+=(--filter "$suite"); done

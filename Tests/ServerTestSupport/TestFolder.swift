@@ -50,8 +50,7 @@ package final class TestFolder: Sendable {
     /// Waits until the quarantine has `count` lines, because a server writes them after it has responded.
     package func waitForQuarantined(_ count: Int) async throws {
         while try QuarantineContents.lines(in: path("quarantine")).count < count {
-            try Task.checkCancellation()
-            await Task.yield()
+            try await waitBriefly()
         }
     }
 

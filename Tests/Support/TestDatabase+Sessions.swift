@@ -1,3 +1,5 @@
+import ServerTestSupport
+
 extension TestDatabase {
     /// Returns once exactly `count` sessions in this database wait for the wait event `event`.
     ///
@@ -13,7 +15,7 @@ extension TestDatabase {
             SELECT count(*) FROM pg_stat_activity
             WHERE datname = current_database() AND application_name LIKE '\(application)' AND wait_event = '\(event)'
             """
-        while try await run(question) != ["\(count)"] { try Task.checkCancellation() }
+        while try await run(question) != ["\(count)"] { try await waitBriefly() }
     }
 
     /// Waits until one of Sluice's sessions waits for rows that do not arrive.
@@ -22,7 +24,7 @@ extension TestDatabase {
             SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'sluice'
             AND state = 'active' AND wait_event = 'ClientRead'
             """
-        while try await run(question) != ["1"] { try Task.checkCancellation() }
+        while try await run(question) != ["1"] { try await waitBriefly() }
     }
 
     /// Makes commits wait for a standby of this name, or for none; returns once that is in effect.
@@ -32,7 +34,7 @@ extension TestDatabase {
         // A new session has the postmaster's setting. By then the postmaster has also told the checkpointer, which
         // applies the setting before it makes a requested checkpoint.
         while try await run("SHOW synchronous_standby_names") != (name.isEmpty ? [] : [name]) {
-            try Task.checkCancellation()
+            try await waitBriefly()
         }
         try await run("CHECKPOINT")
     }

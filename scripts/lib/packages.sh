@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Builds the packages that depend on Sluice by path; to be sourced in the project's folder.
 #
-# In debug they share Sluice's build folder, so that nothing is compiled twice. SwiftPM reuses the build plan that it finds
+# They share Sluice's build folder, so that nothing is compiled twice. SwiftPM reuses the build plan that it finds
 # there, even if another package made it; so the plan is removed before another package is built.
 set -euo pipefail
 
 # Removes the build plan, but nothing that is compiled; the next build makes a new plan.
 forget_plan() {
-    rm -f .build/debug.yaml .build/debug/description.json
+    rm -f .build/{debug,release}.yaml .build/{debug,release}/description.json
 }
 
 # in_package FOLDER COMMAND [OPTION…]: runs `swift build`, `test` or `run` for a package.
@@ -20,13 +20,4 @@ in_package() {
         trap forget_plan EXIT
         swift "$command" --package-path "$folder" --scratch-path .build "$@"
     )
-}
-
-# build_package FOLDER [OPTION…]: builds a package in its own build folder, for other configurations than debug.
-build_package() {
-    local folder=$1
-    shift
-    # SwiftPM detects added and removed files of a dependency only if the manifest has changed.
-    touch "$folder/Package.swift"
-    swift build --package-path "$folder" "$@"
 }

@@ -16,6 +16,8 @@ enum SleepRule {
         "Sources/SluicePostgres/Maintenance/PatientChange.swift",
         // The server waits between two looks at transactions that have not ended.
         "Sources/SluicePostgres/Erasure/ErasureStatements.swift",
+        // The tests wait between two looks at another process.
+        "Tests/ServerTestSupport/WaitBriefly.swift",
         // They test this rule.
         "Tests/ArchitectureTests/",
     ]

@@ -52,7 +52,7 @@ struct SwiftClientTests {
 
         /// Waits until all of these ids are in the table.
         func waitForRows(_ ids: Set<String>) async throws {
-            while try await !Set(self.ids()).isSuperset(of: ids) { try Task.checkCancellation() }
+            while try await !Set(self.ids()).isSuperset(of: ids) { try await waitBriefly() }
         }
     }
 

@@ -33,7 +33,7 @@ struct BackfillTests {
         let options = ["--kafka", cluster.bootstrapServers, "--from", "beginning"]
         let second = try await serve(Array(lines[900...]), options, in: folder) { serving in
             try await serving.process.output?.waitForLines(100)
-            while try await cluster.messages(in: "events").count < 1_000 { try Task.checkCancellation() }
+            while try await cluster.messages(in: "events").count < 1_000 { try await waitBriefly() }
         }
         #expect(
             second.errors.lines.contains {

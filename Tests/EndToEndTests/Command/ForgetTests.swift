@@ -85,7 +85,7 @@ struct ForgetTests {
             let answer = try await server.post(events.joined(separator: "\n"), type: "application/x-ndjson")
             #expect(answer.status == 200, "\(answer.body)")
         }
-        while try await self.rows(in: database) < rows { try Task.checkCancellation() }
+        while try await self.rows(in: database) < rows { try await waitBriefly() }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
         return server.process.errors.lines
@@ -124,7 +124,7 @@ struct ForgetTests {
             in: folder,
             environment: Self.environment
         )
-        while try await database.run(query) != ["1"] { try Task.checkCancellation() }
+        while try await database.run(query) != ["1"] { try await waitBriefly() }
         process.send(SIGKILL)
         _ = try await process.waitForEnd()
         // The server notices the end of the process late, and would go on.

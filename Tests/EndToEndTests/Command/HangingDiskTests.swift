@@ -33,7 +33,7 @@ struct HangingDiskTests {
 
     /// Sends an event until it is accepted, because even a working disk may be slower than a request's limit.
     private func postUntilTaken(_ id: String, to sluice: ServingSluice) async throws {
-        while try await sluice.post(Self.event(id)).status != 200 { try Task.checkCancellation() }
+        while try await sluice.post(Self.event(id)).status != 200 { try await waitBriefly() }
     }
 
     /// Makes the disk hang, sends an event whose commit hangs with it, and returns the answer.
@@ -66,7 +66,7 @@ struct HangingDiskTests {
         #expect(first.status == 504)
         #expect(first.body.contains(#"{"error":{"code":"outcome-unknown","#))
         #expect(!first.body.lowercased().contains("retry-after"))
-        while try await sluice.request("/readyz").status != 503 { try Task.checkCancellation() }
+        while try await sluice.request("/readyz").status != 503 { try await waitBriefly() }
         #expect(try await sluice.request("/readyz").status == 503)
         let second = try await sluice.post(Self.event(ids[2]), "-i")
         #expect(second.status == 503)

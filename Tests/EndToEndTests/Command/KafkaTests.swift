@@ -68,7 +68,7 @@ struct KafkaTests {
             ],
             in: folder
         )
-        while try await cluster.messages(in: "events").count < 1_000 { try Task.checkCancellation() }
+        while try await cluster.messages(in: "events").count < 1_000 { try await waitBriefly() }
         try cluster.goDown()
         try await feed.goOn()
         _ = try await process.errors.line(containing: "A delivery failed and is tried again")

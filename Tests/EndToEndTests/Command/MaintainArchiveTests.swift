@@ -60,7 +60,7 @@ struct MaintainArchiveTests {
         let processID = try #require(line.firstMatch(of: /I am (\d+)/).flatMap { Int32($0.1) })
         killed.send(SIGKILL)
         #expect(try await killed.waitForEnd() == .signal(SIGKILL))
-        while kill(processID, 0) == 0 { try Task.checkCancellation() }
+        while kill(processID, 0) == 0 { try await waitBriefly() }
         let left = try await detached()
         let expired = try #require(left.first)
         #expect(try await database.run("SELECT count(*) FROM analytics_partitions.\(expired)") == ["1000"])

@@ -62,8 +62,8 @@ struct NamedTrackerTests {
         #expect(try await server.post(body, type: "application/x-ndjson").status == 200)
         // A tracker that has not started when the server is stopped delivers after the next start.
         let checkpoints = "SELECT tracker, next_sequence FROM analytics._sluice_checkpoints ORDER BY tracker"
-        while try await database.run(checkpoints) != ["copy|5", "warehouse|5"] { try Task.checkCancellation() }
-        while try await cluster.messages(in: "sold").count < 5 { try Task.checkCancellation() }
+        while try await database.run(checkpoints) != ["copy|5", "warehouse|5"] { try await waitBriefly() }
+        while try await cluster.messages(in: "sold").count < 5 { try await waitBriefly() }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
         let summary = try #require(server.process.errors.lines.last { $0.hasPrefix("Stopped.") })

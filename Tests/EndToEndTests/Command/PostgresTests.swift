@@ -287,7 +287,7 @@ struct PostgresTests {
         #expect(try await server.post(lines, type: "application/x-ndjson").status == 200)
         #expect(try await migrate(database, in: folder).ending == .exit(0))
         let count = "select count(*) from analytics.item_purchased"
-        while try await database.run(count).first != "20" { try Task.checkCancellation() }
+        while try await database.run(count).first != "20" { try await waitBriefly() }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
@@ -330,7 +330,7 @@ struct PostgresTests {
             in: folder
         )
         // After the first rows the server crashes, and the rest of the file follows.
-        while try await facts(in: database)?.ids ?? 0 < 1_000 { try Task.checkCancellation() }
+        while try await facts(in: database)?.ids ?? 0 < 1_000 { try await waitBriefly() }
         try await server.stopImmediately()
         try await feed.goOn()
         _ = try await process.errors.line(containing: "A delivery failed and is tried again")
@@ -407,7 +407,7 @@ struct PostgresTests {
         for _ in 0..<2 { #expect(try await server.post(line).status == 200) }
         // A shutdown does not wait for a tracker that has not started.
         let checkpoint = "select next_sequence from analytics._sluice_checkpoints"
-        while try await database.run(checkpoint) != ["2"] { try Task.checkCancellation() }
+        while try await database.run(checkpoint) != ["2"] { try await waitBriefly() }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
         #expect(try await database.run("select id, quantity from analytics.item_purchased") == ["\(id)|6"])

@@ -142,7 +142,7 @@ struct ReceiptTests {
         _ = try await server.process.errors.line(containing: "there is no folder 'receipts'")
 
         #expect(try await Sluice.run("resume", "postgres", in: folder).ending == .exit(0))
-        while try await rows() != ["bob"] { try Task.checkCancellation() }
+        while try await rows() != ["bob"] { try await waitBriefly() }
         let restored = "receipts/\(receipt)"
         try FileManager.default.createDirectory(atPath: folder.path("receipts"), withIntermediateDirectories: false)
         try FileManager.default.moveItem(atPath: folder.path(receipt), toPath: folder.path(restored))

@@ -25,7 +25,7 @@ struct RelayTests {
         #expect(try await server.post(lines, type: "application/x-ndjson").status == 200)
         var messages: [KafkaMessage] = []
         while messages.count < 2 {
-            try Task.checkCancellation()
+            try await waitBriefly()
             messages = try await cluster.messages(in: "shared")
         }
         #expect(Set(messages.map { $0.header("ce_type") }) == ["Printed", "Stored"])
@@ -61,7 +61,7 @@ struct RelayTests {
         #expect(answer.body.contains(#""code":"destination-unavailable""#))
         #expect(answer.body.lowercased().contains("retry-after: "))
         try cluster.comeUp()
-        while try await server.post(line, type: "application/x-ndjson").status != 200 { try Task.checkCancellation() }
+        while try await server.post(line, type: "application/x-ndjson").status != 200 { try await waitBriefly() }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
@@ -84,7 +84,7 @@ struct RelayTests {
             #expect(answer.body.lowercased().contains("sluice-acknowledged: stored"))
         }
         try cluster.comeUp()
-        while Set(try await cluster.messages(in: "shared").map(\.value)).count < 3 { try Task.checkCancellation() }
+        while Set(try await cluster.messages(in: "shared").map(\.value)).count < 3 { try await waitBriefly() }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
     }

@@ -66,7 +66,7 @@ struct SecretRotationTests {
         func send(_ count: Int) async throws {
             #expect(try await server.post(#"{"name":"Sold","payload":{"quantity":1}}"#).status == 200)
             while try await database.run("SELECT count(*) FROM analytics.sold") != ["\(count)"] {
-                try Task.checkCancellation()
+                try await waitBriefly()
             }
         }
         try await send(1)

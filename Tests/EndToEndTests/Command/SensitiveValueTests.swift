@@ -89,7 +89,7 @@ struct SensitiveValueTests {
         try await server.process.output?.waitForLines(1)
         try await folder.waitForQuarantined(4)
         while try await database.run("SELECT count(*) FROM analytics.signed_up") != ["1"] {
-            try Task.checkCancellation()
+            try await waitBriefly()
         }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))

@@ -54,7 +54,7 @@ struct CheckpointTests {
 
     private func waitUntilStored(_ ids: Set<String>, in database: TestDatabase) async throws {
         while !ids.isSubset(of: try await database.run("select id from analytics.item_purchased")) {
-            try Task.checkCancellation()
+            try await waitBriefly()
         }
     }
 

@@ -53,7 +53,7 @@ final class CrashLoad: Sendable {
     func send() async {
         while !state.value.isOver, !Task.isCancelled {
             guard let address = state.value.address else {
-                await Task.yield()
+                try? await waitBriefly()
                 continue
             }
             try? await RawClient.with(address) { client in

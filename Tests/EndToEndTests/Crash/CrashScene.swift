@@ -93,7 +93,7 @@ struct CrashScene {
             let report = try JSONDecoder().decode(Report.self, from: Data(run.output.joined(separator: "\n").utf8))
             let settled = report.cursors.filter { $0.lag == 0 }.map(\.tracker)
             if settled.sorted() == ["kafka", "postgres"] { return }
-            if Task.isCancelled { throw stalled("only \(settled) have no lag", server) }
+            do { try await waitBriefly() } catch { throw stalled("only \(settled) have no lag", server) }
         }
     }
 

@@ -103,7 +103,7 @@ struct CrashTests {
                 let answer = try await server.post(file: large)
                 #expect(answer.status == 503)
                 #expect(answer.body.contains("not-stored"))
-                while try await server.request("/readyz").status != 503 { try Task.checkCancellation() }
+                while try await server.request("/readyz").status != 503 { try await waitBriefly() }
                 if round == 1 {
                     server.process.send(SIGKILL)
                     #expect(try await server.process.waitForEnd() == .signal(SIGKILL))
@@ -133,7 +133,7 @@ struct CrashTests {
                 try await scene.waitForAcknowledged(further: .random(in: 1...100), by: server)
                 try disk.hang()
                 while try await server.request("/readyz").status != 503 {
-                    try Task.checkCancellation()
+                    try await waitBriefly()
                 }
                 let (id, event) = scene.load.event()
                 #expect(try await server.post(event).status == 503)

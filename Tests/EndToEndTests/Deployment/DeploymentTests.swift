@@ -85,7 +85,7 @@ struct DeploymentTests {
         )
         _ = try await socket.output?.line(containing: "READY=1")
         // Reports follow by themselves.
-        while (socket.output?.lines ?? []).count(where: { $0 == "WATCHDOG=1" }) < 3 { try Task.checkCancellation() }
+        while (socket.output?.lines ?? []).count(where: { $0 == "WATCHDOG=1" }) < 3 { try await waitBriefly() }
         #expect(socket.output?.lines.contains("STOPPING=1") == false)
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))

@@ -86,7 +86,7 @@ struct ExecTrackerTests {
         let processes = folder.lines(of: "processes").compactMap { pid_t($0) }
         #expect(processes.count >= 10)
         // A killed process may take a moment to end; one that was left behind never would.
-        for process in processes { while isRunning(process) { await Task.yield() } }
+        for process in processes { while isRunning(process) { try await waitBriefly() } }
     }
 
     @Test("an event with which the program ends is parked, and the others are delivered")

@@ -81,10 +81,10 @@ struct SingerTargetTests {
             if round == 2 {
                 // The target makes the table.
                 while (try? await other.run("SELECT count(*) FROM item_sold")) != ["300"] {
-                    try Task.checkCancellation()
+                    try await waitBriefly()
                 }
             } else {
-                while folder.lines(of: "announced").count <= round { try Task.checkCancellation() }
+                while folder.lines(of: "announced").count <= round { try await waitBriefly() }
             }
             server.process.send(round == 2 ? SIGTERM : SIGKILL)
             #expect(try await server.process.waitForEnd() == (round == 2 ? .exit(0) : .signal(SIGKILL)))
@@ -93,7 +93,7 @@ struct SingerTargetTests {
         let processes = folder.lines(of: "processes").compactMap { pid_t($0) }
         #expect(processes.count >= 4)
         // A killed process may take a moment to end; one that was left behind never would.
-        for process in processes { while isRunning(process) { await Task.yield() } }
+        for process in processes { while isRunning(process) { try await waitBriefly() } }
         let facts =
             "count(*), sum(%quantity), trim_scale(sum(%price)), md5(string_agg(id::text, ' ' ORDER BY id::text))"
         let expected = try await own.run("SELECT \(facts.replacing("%", with: "")) FROM analytics.item_sold")

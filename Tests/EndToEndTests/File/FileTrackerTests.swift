@@ -86,15 +86,15 @@ struct FileTrackerTests {
                 ?? Data()
         }
         try await post(0..<20)
-        while try unfinished().count(where: { $0 == UInt8(ascii: "\n") }) < 20 { try Task.checkCancellation() }
+        while try unfinished().count(where: { $0 == UInt8(ascii: "\n") }) < 20 { try await waitBriefly() }
         let before = try unfinished()
         // In the middle of the next delivery.
         try await server.process.limitFiles(toBytes: before.count + 1000)
         try await post(20..<40)
         _ = try await server.process.errors.line(containing: "File too large")
-        while try unfinished() != before { try Task.checkCancellation() }
+        while try unfinished() != before { try await waitBriefly() }
         try await server.process.limitFiles(toBytes: nil)
-        while try unfinished().count(where: { $0 == UInt8(ascii: "\n") }) < 40 { try Task.checkCancellation() }
+        while try unfinished().count(where: { $0 == UInt8(ascii: "\n") }) < 40 { try await waitBriefly() }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
         #expect(Self.files(in: folder) == ["archive/all.ndjson"])

@@ -46,7 +46,7 @@ struct HTTP2ShutdownTests {
         try await Self.run { server, certificate, folder in
             // One connection: of several, one could still be in its handshake, and would be closed without an answer.
             let load = try LoadTool.h2load(server, ["-n", "10000000", "-c", "1", "-m", "80"], in: folder)
-            while server.pipeline.statistics.accepted < 200 { await Task.yield() }
+            while server.pipeline.statistics.accepted < 200 { try await waitBriefly() }
             await server.beginShutdown()
             let answered = try await LoadTool.answers(of: load)
             #expect(answered == server.pipeline.statistics.accepted)

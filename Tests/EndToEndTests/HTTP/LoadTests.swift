@@ -20,7 +20,7 @@ struct LoadTests {
             let isOver = Flag()
             async let sent = Self.sendHonestly(to: server, until: isOver)
             // The honest sender is connected first.
-            while server.pipeline.statistics.accepted == 0 { await Task.yield() }
+            while server.pipeline.statistics.accepted == 0 { try await waitBriefly() }
             let result: Result
             do {
                 result = try await load(server, folder)

@@ -109,7 +109,7 @@ struct LoadLossTests {
         let port = try await PrivatePort(of: loader)
         var partition: LoaderStatusAnswer.Partition?
         while partition?.problem == nil || partition?.lag == nil {
-            try Task.checkCancellation()
+            try await waitBriefly()
             partition = try LoaderStatusAnswer(await port.request("/v1/status").body).trackers.first?.partitions.first
         }
         try await scene.stop(loader)

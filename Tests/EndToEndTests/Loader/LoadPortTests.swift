@@ -1,5 +1,6 @@
 import CLibRDKafka
 import Foundation
+import ServerTestSupport
 import TestSupport
 import Testing
 
@@ -25,7 +26,7 @@ struct LoadPortTests {
         #expect(before.trackers.map(\.problem) == ["its member has not joined the consumer group yet"])
 
         try scene.topic.mock?.comeUp()
-        while try await port.request("/readyz").status != 200 { try Task.checkCancellation() }
+        while try await port.request("/readyz").status != 200 { try await waitBriefly() }
         try await scene.wait(
             for: "SELECT sum(next_offset) FROM analytics._sluice_loader_offsets",
             toBe: ["5"],
@@ -34,7 +35,7 @@ struct LoadPortTests {
         // The brokers are asked for the ends of the partitions from time to time.
         var partitions: [LoaderStatusAnswer.Partition] = []
         repeat {
-            try Task.checkCancellation()
+            try await waitBriefly()
             partitions = try LoaderStatusAnswer(await port.request("/v1/status").body).trackers[0].partitions
         } while partitions.contains { $0.lag != 0 }
         #expect(partitions.map(\.partition) == [0, 1])
@@ -81,7 +82,7 @@ struct LoadPortTests {
         let scene = try await LoadScene(SharedTopic(partitions: 1))
         let loader = try scene.load()
         let port = try await PrivatePort(of: loader)
-        while try await port.request("/readyz").status != 200 { try Task.checkCancellation() }
+        while try await port.request("/readyz").status != 200 { try await waitBriefly() }
         // Longer than the time after which the group gives the partitions to others.
         try scene.topic.mock?.goDown()
         try await waitUntilUnready(
@@ -89,7 +90,7 @@ struct LoadPortTests {
             because: "postgres: its member has left the consumer group and will join it again"
         )
         try scene.topic.mock?.comeUp()
-        while try await port.request("/readyz").status != 200 { try Task.checkCancellation() }
+        while try await port.request("/readyz").status != 200 { try await waitBriefly() }
         try await scene.stop(loader)
     }
 
@@ -111,7 +112,7 @@ struct LoadPortTests {
     private func waitUntilUnready(_ port: PrivatePort, because reason: String) async throws {
         var answer = try await port.request("/readyz")
         while !answer.body.contains(reason) {
-            try Task.checkCancellation()
+            try await waitBriefly()
             answer = try await port.request("/readyz")
         }
         #expect(answer.status == 503)

@@ -163,8 +163,9 @@ struct LoadScene: Sendable {
     /// Waits until a query has this result, or the test's time limit has passed.
     func wait(for query: String, toBe result: [String], loader: SluiceProcess? = nil) async throws {
         while try await database.run(query) != result {
-            guard Task.isCancelled else { continue }
-            throw OutputLog.Missing(text: "\(query) = \(result)", output: loader?.errors.text ?? "")
+            do { try await waitBriefly() } catch {
+                throw OutputLog.Missing(text: "\(query) = \(result)", output: loader?.errors.text ?? "")
+            }
         }
     }
 

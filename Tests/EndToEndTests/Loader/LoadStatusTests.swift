@@ -72,7 +72,7 @@ struct LoadStatusTests {
         var answer = try LoaderStatusAnswer(json.output.joined())
         // An age is left out if Kafka does not answer in time.
         while answer.trackers.first?.partitions.prefix(2).contains(where: { $0.lagSeconds == nil }) == true {
-            try Task.checkCancellation()
+            try await waitBriefly()
             json = try await scene.status("--json")
             answer = try LoaderStatusAnswer(json.output.joined())
         }

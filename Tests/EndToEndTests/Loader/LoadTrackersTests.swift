@@ -38,8 +38,9 @@ struct LoadTrackersTests {
             try await topic.writer().write((round * 21 - 21..<round * 21).map(Self.record))
             let loader = try SluiceProcess(options, in: folder)
             while try Self.archived(in: folder).count < round * 21 || Self.sent(to: receiver).count < round * 21 {
-                guard Task.isCancelled else { continue }
-                throw OutputLog.Missing(text: "\(round * 21) events", output: loader.errors.text)
+                do { try await waitBriefly() } catch {
+                    throw OutputLog.Missing(text: "\(round * 21) events", output: loader.errors.text)
+                }
             }
             loader.send(round == 1 ? SIGKILL : SIGTERM)
             let ending: SluiceProcess.Ending = round == 1 ? .signal(SIGKILL) : .exit(0)

@@ -45,7 +45,7 @@ struct ControlCommandTests {
 
     /// Asks until the tracker has delivered so many events.
     private func waitForDelivered(_ count: Int, in folder: TestFolder) async throws {
-        while try await status(in: folder).trackers[0].delivered < count { try Task.checkCancellation() }
+        while try await status(in: folder).trackers[0].delivered < count { try await waitBriefly() }
     }
 
     @Test("status shows how many events were rejected, and why")
@@ -393,7 +393,7 @@ struct ControlCommandTests {
         /// Looks at the terminal until it shows a text.
         func wait(for text: String) async throws {
             while try await !Command.run("tmux", tmux + ["capture-pane", "-p"]).text.contains(text) {
-                try Task.checkCancellation()
+                try await waitBriefly()
             }
         }
         try await wait(for: "TRACKER")

@@ -41,7 +41,7 @@ struct MetricsEndpointTests {
         var metrics: [String: Double] = [:]
         repeat {
             metrics = try await port.metrics(in: folder)
-            try Task.checkCancellation()
+            try await waitBriefly()
         } while metrics["sluice_tracker_events_settled_total tracker=postgres"] != 4
         for (series, value) in Self.expected { #expect(metrics[series] == value, "\(series)") }
         // What depends on the machine has the right order of magnitude.
@@ -137,7 +137,7 @@ struct MetricsEndpointTests {
             while true {
                 let metrics = try await port.metrics(in: folder)
                 if let value = metrics[series + tracker], isReached(value) { return metrics }
-                try Task.checkCancellation()
+                try await waitBriefly()
             }
         }
         let lagging = try await wait(for: "sluice_tracker_lag_seconds") { $0 > 0 }

@@ -45,7 +45,7 @@ struct MissingPartitionTests {
         }
         _ = try await server.process.errors.line(containing: "Events that cannot be delivered were parked")
         while try await database.run("SELECT quantity FROM analytics.sold ORDER BY 1") != ["7", "9"] {
-            try Task.checkCancellation()
+            try await waitBriefly()
         }
         let list = try await Sluice.run("quarantine", "list", in: folder)
         #expect(list.output.contains { $0.contains("parked") }, "\(list)")

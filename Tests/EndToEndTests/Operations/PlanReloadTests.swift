@@ -132,7 +132,7 @@ struct PlanReloadTests {
         for quantity in 3...4 {
             #expect(try await server.post(Self.sold(quantity).replacing("Sold", with: "Returned")).status == 200)
             let returned = "select max(quantity) from analytics.returned"
-            while try await database.run(returned) != ["\(quantity)"] { try Task.checkCancellation() }
+            while try await database.run(returned) != ["\(quantity)"] { try await waitBriefly() }
         }
         _ = try await server.process.errors.line(containing: "parked")
         #expect(try await Sluice.run(migrate, in: folder).ending == .exit(0))
@@ -161,7 +161,7 @@ struct PlanReloadTests {
         _ = try await server.process.errors.line(containing: "sluice migrate")
         #expect(try await Sluice.run(migrate, in: folder).ending == .exit(0))
         // The tracker is blocked until it looks again, and a drain would not wait for that.
-        while try await database.run("select count(*) from analytics.sold") == ["1"] { try Task.checkCancellation() }
+        while try await database.run("select count(*) from analytics.sold") == ["1"] { try await waitBriefly() }
         #expect(try await database.run("select quantity, note2 from analytics.sold order by 1") == ["1|", "2|x"])
         try await stop(server)
     }

@@ -80,7 +80,7 @@ struct PrivatePortTests {
             return Int(try await Command.run("bash", ["-c", get]).text.trimmingCharacters(in: .whitespacesAndNewlines))
                 ?? 0
         }
-        while try await status() != 200 { try Task.checkCancellation() }
+        while try await status() != 200 { try await waitBriefly() }
         // Never reads.
         let input = Pipe()
         let silent = try SluiceProcess(
@@ -136,7 +136,7 @@ struct PrivatePortTests {
         try input.fileHandleForWriting.close()
         _ = try await process.waitForEnd()
         // The server may learn of the next connection before it learns that these are closed.
-        while try await port.request("/metrics").status != 200 { try Task.checkCancellation() }
+        while try await port.request("/metrics").status != 200 { try await waitBriefly() }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
     }

@@ -113,7 +113,7 @@ struct QuarantineReplayTests {
             let answer = try await port.request("/v1/quarantine/replay", "-X", "POST")
             #expect(try Self.report(answer) == Report(sent: sent, stillInvalid: 0, isComplete: true))
         }
-        while try await database.run("select quantity from analytics.sold") != ["20"] { try Task.checkCancellation() }
+        while try await database.run("select quantity from analytics.sold") != ["20"] { try await waitBriefly() }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
         #expect(server.process.output?.lines.count == 1)
@@ -148,7 +148,7 @@ struct QuarantineReplayTests {
             #expect(try command.report().delivered == ["console": 0, "postgres": 2])
         }
         let quantities = "select quantity from analytics.sold order by 1"
-        while try await database.run(quantities) != ["1", "2"] { try Task.checkCancellation() }
+        while try await database.run(quantities) != ["1", "2"] { try await waitBriefly() }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
         #expect(server.process.output?.lines.count == 2)

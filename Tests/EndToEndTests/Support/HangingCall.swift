@@ -90,8 +90,7 @@ final class HangingCall: Sendable {
     /// Waits until a call hangs.
     func waitUntilHanging() async throws {
         while !FileManager.default.fileExists(atPath: note) {
-            try Task.checkCancellation()
-            await Task.yield()
+            try await waitBriefly()
         }
     }
 

@@ -73,6 +73,6 @@ struct ServingSluice {
 
     /// Polls `/readyz` until events are accepted; trackers may still be starting.
     func waitUntilReady() async throws {
-        while try await request("/readyz").status != 200 { try Task.checkCancellation() }
+        while try await request("/readyz").status != 200 { try await waitBriefly() }
     }
 }

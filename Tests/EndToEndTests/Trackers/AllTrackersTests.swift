@@ -61,7 +61,7 @@ struct AllTrackersTests {
             server.process.send(SIGKILL)
             #expect(try await server.process.waitForEnd() == .signal(SIGKILL))
             // A killed process may take a moment to end; one that was left behind never would.
-            while !scene.processes.isEmpty { try Task.checkCancellation() }
+            while !scene.processes.isEmpty { try await waitBriefly() }
         }
         let server = try await scene.serve()
         try await scene.post(250..<scene.events.count, to: server)

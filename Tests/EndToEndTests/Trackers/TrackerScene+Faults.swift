@@ -50,8 +50,7 @@ extension TrackerScene {
     /// Waits until a run of target-jsonl hangs.
     func waitForHangingTarget() async throws {
         while !FileManager.default.fileExists(atPath: folder.path("hanging")) {
-            try Task.checkCancellation()
-            await Task.yield()
+            try await waitBriefly()
         }
     }
 
@@ -61,7 +60,7 @@ extension TrackerScene {
             SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
             WHERE NOT granted AND datname = current_database()
             """
-        while try await warehouse.run(waiting) == ["0"] { try Task.checkCancellation() }
+        while try await warehouse.run(waiting) == ["0"] { try await waitBriefly() }
     }
 
     /// Lets the destinations continue.
@@ -84,16 +83,14 @@ extension TrackerScene {
             if let process = folder.lines(of: "crm.process").first.flatMap({ pid_t($0) }), isRunning(process) {
                 return process
             }
-            try Task.checkCancellation()
-            await Task.yield()
+            try await waitBriefly()
         }
     }
 
     /// Waits until rsyslog has written every event, which it has read a moment after its kernel has acknowledged it.
     func waitForRsyslog() async throws {
         while !Set(Self.ids(in: rsyslog.lines)).isSuperset(of: acknowledged) {
-            try Task.checkCancellation()
-            await Task.yield()
+            try await waitBriefly()
         }
     }
 }

@@ -240,7 +240,7 @@ final class TrackerScene {
         while true {
             let waiting = try await status().filter { $0.lagEvents > 0 }
             if waiting.isEmpty { return }
-            if Task.isCancelled { throw stalled("\(waiting)", server) }
+            do { try await waitBriefly() } catch { throw stalled("\(waiting)", server) }
         }
     }
 
@@ -258,7 +258,7 @@ final class TrackerScene {
             let working = zip(before, try await status()).filter { $1.retried <= $0.retried }.map(\.0.name)
             let left = names.filter(working.contains)
             if left.isEmpty { return }
-            if Task.isCancelled { throw stalled("deliveries of \(left) that fail", server) }
+            do { try await waitBriefly() } catch { throw stalled("deliveries of \(left) that fail", server) }
         }
     }
 

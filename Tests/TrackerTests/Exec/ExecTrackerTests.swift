@@ -1,6 +1,7 @@
 import EventModel
 import Foundation
 import PipelineTestSupport
+import ServerTestSupport
 import SluiceExec
 import SluiceTesting
 import TestSupport
@@ -188,7 +189,7 @@ struct ExecTrackerTests {
         let processes = folder.text("processes").split { $0.isWhitespace }.compactMap { pid_t($0) }
         #expect(processes.count == 2)
         // A killed process may still take a moment to end; one that was left behind never would.
-        for process in processes { while isRunning(process) { await Task.yield() } }
+        for process in processes { while isRunning(process) { try await waitBriefly() } }
     }
 
     @Test("may write without end to standard error, of which a part is logged, and its last lines with its end")

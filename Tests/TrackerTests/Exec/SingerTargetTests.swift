@@ -3,6 +3,7 @@ import EventSchema
 import EventValidation
 import Foundation
 import PipelineTestSupport
+import ServerTestSupport
 import SluiceExec
 import SluiceTesting
 import TestSupport
@@ -152,7 +153,7 @@ struct SingerTargetTests {
         #expect(await tracker.deliver(ExecEvents.delivery(100)).retry == nil)
         let process = try #require(pid_t(folder.text("process").trimmingCharacters(in: .whitespacesAndNewlines)))
         // A killed process may still take a moment to end; one that was left behind never would.
-        while isRunning(process) { await Task.yield() }
+        while isRunning(process) { try await waitBriefly() }
         await tracker.stop()
     }
 

@@ -1,6 +1,7 @@
 import EventModel
 import EventSchema
 import EventValidation
+import ServerTestSupport
 import SluiceExec
 import SluicePostgres
 import TestPromises
@@ -138,7 +139,7 @@ struct MaintenanceTests {
         _ = try await maintain(fixture, since: CalendarDate("2023-12-01"))
         // The partitions are read at most once a second.
         while await !fixture.tracker.deliver(try fixture.delivery([line])).isDelivered {
-            try Task.checkCancellation()
+            try await waitBriefly()
         }
         #expect(try await fixture.count("analytics.bought") == 1)
     }

@@ -288,7 +288,7 @@ struct PartitionArchiveTests {
         async let report = scene.maintain(ArchiveScene.reference)
         let database = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
         let waiting = "pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock' AND \(database)"
-        while try await scene.fixture.count(waiting) == 0 { try Task.checkCancellation() }
+        while try await scene.fixture.count(waiting) == 0 { try await waitBriefly() }
         let relation = "relation = 'analytics_partitions.\(scene.expired)'::regclass"
         #expect(try await scene.fixture.count("pg_locks WHERE granted AND mode = 'ShareLock' AND \(relation)") == 1)
         try reader.close()

@@ -1,6 +1,7 @@
 import EventModel
 import EventSchema
 import EventValidation
+import ServerTestSupport
 import SluicePostgres
 import TestPromises
 import TestSupport
@@ -113,7 +114,7 @@ struct TablePartitionTests {
             """
         )
         while await !fixture.tracker.deliver(try fixture.delivery([Self.line(0, Self.past)])).isDelivered {
-            try Task.checkCancellation()
+            try await waitBriefly()
         }
     }
 

@@ -1,3 +1,4 @@
+import ServerTestSupport
 import SluiceSocket
 import SluiceTesting
 import TestPromises
@@ -10,8 +11,7 @@ struct SocketRsyslogTests {
     /// Waits until rsyslog, which reads what its kernel has acknowledged, has written so many lines.
     private func wait(for count: Int, in server: PrivateRsyslog) async throws {
         while server.lines.count < count {
-            try Task.checkCancellation()
-            await Task.yield()
+            try await waitBriefly()
         }
     }
 
@@ -43,7 +43,7 @@ struct SocketRsyslogTests {
         for round in 0..<3 {
             for _ in 0..<20 {
                 let delivery = SocketEvents.delivery(delivered..<delivered + 50)
-                while await tracker.deliver(delivery).retry != nil { try Task.checkCancellation() }
+                while await tracker.deliver(delivery).retry != nil { try await waitBriefly() }
                 delivered += 50
             }
             try await wait(for: delivered, in: server)
@@ -89,8 +89,7 @@ struct SocketRsyslogTests {
         try await restart
         let last = SocketEvents.delivery((settled.last ?? 0..<0)).map(\.id)
         while !Set(SocketEvents.ids(in: server.lines)).isSuperset(of: last) {
-            try Task.checkCancellation()
-            await Task.yield()
+            try await waitBriefly()
         }
         let found = Set(SocketEvents.ids(in: server.lines))
         let missing = settled.indices.filter { !found.isSuperset(of: SocketEvents.delivery(settled[$0]).map(\.id)) }

@@ -1,6 +1,7 @@
 import EventModel
 import EventValidation
 import PipelineTestSupport
+import ServerTestSupport
 import SluiceSocket
 import SluiceTesting
 import TestPromises
@@ -140,8 +141,7 @@ struct SocketTrackerTests {
         #expect(receiver.connectionCount == 1)
         receiver.closeConnections()
         while log.all.isEmpty {
-            try Task.checkCancellation()
-            await Task.yield()
+            try await waitBriefly()
         }
         #expect(
             log.all == [
@@ -160,8 +160,8 @@ struct SocketTrackerTests {
         #expect(await tracker.deliver(SocketEvents.delivery(0..<1)).retry == nil)
         #expect(receiver.lines.count == 1)
         receiver.closeConnections()
-        while await tracker.deliver(SocketEvents.delivery(1..<2)).retry != nil { try Task.checkCancellation() }
-        while Set(receiver.lines).count < 2 { try Task.checkCancellation() }
+        while await tracker.deliver(SocketEvents.delivery(1..<2)).retry != nil { try await waitBriefly() }
+        while Set(receiver.lines).count < 2 { try await waitBriefly() }
         await tracker.stop()
     }
 
