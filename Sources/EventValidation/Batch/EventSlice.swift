@@ -74,6 +74,13 @@ public struct EventSlice: Sendable {
         return range.lowerBound + position
     }
 
+    /// The events' lines, each with its newline, if they are adjacent in the batch; valid as long as the batch exists.
+    package var adjacentLines: UnsafeRawBufferPointer? {
+        guard indexes == nil, !range.isEmpty else { return nil }
+        let start = range.lowerBound == 0 ? 0 : Int(batch.entries[range.lowerBound - 1].end)
+        return UnsafeRawBufferPointer(rebasing: batch.lines[start..<start + byteCount])
+    }
+
     /// The slice's events at the positions of `subrange`.
     public subscript(subrange: Range<Int>) -> EventSlice {
         if subrange == 0..<count { return self }

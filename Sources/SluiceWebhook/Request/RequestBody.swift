@@ -1,11 +1,12 @@
 import EventModel
 import EventValidation
-package import TrackerKit
+import NIOCore
+import TrackerKit
 
 /// The body of a request with events.
-package struct RequestBody: Sendable {
+struct RequestBody: Sendable {
     /// What surrounds the lines of the events.
-    package enum Form: Sendable {
+    enum Form: Sendable {
         /// A line feed after each.
         case lines
         /// A line feed after each, and no `receivedAt`, which the receiver adds: what another Sluice accepts.
@@ -28,58 +29,83 @@ package struct RequestBody: Sendable {
     }
 
     /// The bytes, uncompressed.
-    package let bytes: [UInt8]
+    let bytes: ByteBuffer
 
     /// Writes the events; a single one if the form has no other.
-    package init(_ delivery: Delivery, as form: Form) {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(delivery.byteCount + delivery.count * Self.overhead(of: form) + 2)
-        let isArray: Bool = if case .array = form { true } else if case .cloudEvents = form { true } else { false }
-        if isArray { bytes.append(UInt8(ascii: "[")) }
-        for (position, event) in delivery.enumerated() {
-            if isArray, position > 0 { bytes.append(UInt8(ascii: ",")) }
-            Self.append(event.batch.line(at: event.index), as: form, to: &bytes)
+    init(_ delivery: Delivery, as form: Form) {
+        let capacity = delivery.byteCount + delivery.count * Self.overhead(of: form) + 2
+        var bytes = ByteBufferAllocator().buffer(capacity: capacity)
+        if case .lines = form {
+            for slice in delivery.slices { Self.append(slice, to: &bytes) }
+        } else {
+            Self.append(delivery, as: form, to: &bytes)
         }
-        if isArray { bytes.append(UInt8(ascii: "]")) }
         self.bytes = bytes
     }
 
-    private static func append(_ line: UnsafeRawBufferPointer, as form: Form, to bytes: inout [UInt8]) {
+    /// Appends lines, each with its newline.
+    private static func append(_ slice: EventSlice, to bytes: inout ByteBuffer) {
+        if let lines = slice.adjacentLines {
+            bytes.writeBytes(lines)
+        } else {
+            for position in 0..<slice.count {
+                append(slice.batch.line(at: slice.batchIndex(at: position)), as: .lines, to: &bytes)
+            }
+        }
+    }
+
+    private static func append(_ delivery: Delivery, as form: Form, to bytes: inout ByteBuffer) {
+        let isArray: Bool = if case .array = form { true } else if case .cloudEvents = form { true } else { false }
+        if isArray { bytes.writeInteger(UInt8(ascii: "[")) }
+        for (position, event) in delivery.enumerated() {
+            if isArray, position > 0 { bytes.writeInteger(UInt8(ascii: ",")) }
+            append(event.batch.line(at: event.index), as: form, to: &bytes)
+        }
+        if isArray { bytes.writeInteger(UInt8(ascii: "]")) }
+    }
+
+    private static func append(_ line: UnsafeRawBufferPointer, as form: Form, to bytes: inout ByteBuffer) {
         switch form {
         case .lines:
-            bytes.append(contentsOf: line)
-            bytes.append(UInt8(ascii: "\n"))
+            bytes.writeBytes(line)
+            bytes.writeInteger(UInt8(ascii: "\n"))
         case .linesToSluice:
             appendWithoutArrival(line, to: &bytes)
-            bytes.append(UInt8(ascii: "\n"))
+            bytes.writeInteger(UInt8(ascii: "\n"))
         case .array, .single:
-            bytes.append(contentsOf: line)
+            bytes.writeBytes(line)
         case .cloudEvents(let source):
             appendCloudEvent(line, source: source, to: &bytes)
         }
     }
 
     /// Appends a line without its `receivedAt`, which the receiver does not accept.
-    private static func appendWithoutArrival(_ line: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
-        guard let parts = CanonicalLine(line) else { return bytes.append(contentsOf: line) }
+    private static func appendWithoutArrival(_ line: UnsafeRawBufferPointer, to bytes: inout ByteBuffer) {
+        guard let parts = CanonicalLine(line) else {
+            bytes.writeBytes(line)
+            return
+        }
         // The time and its quotation mark come before, the time of arrival and its own follow.
-        bytes.append(contentsOf: line[...parts.time.upperBound])
-        bytes.append(contentsOf: line[(parts.receivedAt.upperBound + 1)...])
+        bytes.writeBytes(UnsafeRawBufferPointer(rebasing: line[...parts.time.upperBound]))
+        bytes.writeBytes(UnsafeRawBufferPointer(rebasing: line[(parts.receivedAt.upperBound + 1)...]))
     }
 
-    private static func appendCloudEvent(_ line: UnsafeRawBufferPointer, source: String, to bytes: inout [UInt8]) {
-        guard let parts = CanonicalLine(line) else { return bytes.append(contentsOf: line) }
-        bytes.append(contentsOf: #"{"specversion":"1.0","id":""#.utf8)
-        bytes.append(contentsOf: parts.rawText(of: parts.id))
-        bytes.append(contentsOf: #"","source":"#.utf8)
-        bytes.append(contentsOf: JSONString.canonical(source))
-        bytes.append(contentsOf: #","type":""#.utf8)
-        bytes.append(contentsOf: parts.rawText(of: parts.name))
-        bytes.append(contentsOf: #"","time":""#.utf8)
-        bytes.append(contentsOf: parts.rawText(of: parts.time))
-        bytes.append(contentsOf: #"","datacontenttype":"application/json","data":"#.utf8)
-        bytes.append(contentsOf: line)
-        bytes.append(UInt8(ascii: "}"))
+    private static func appendCloudEvent(_ line: UnsafeRawBufferPointer, source: String, to bytes: inout ByteBuffer) {
+        guard let parts = CanonicalLine(line) else {
+            bytes.writeBytes(line)
+            return
+        }
+        bytes.writeString(#"{"specversion":"1.0","id":""#)
+        bytes.writeBytes(parts.rawText(of: parts.id))
+        bytes.writeString(#"","source":"#)
+        bytes.writeBytes(JSONString.canonical(source))
+        bytes.writeString(#","type":""#)
+        bytes.writeBytes(parts.rawText(of: parts.name))
+        bytes.writeString(#"","time":""#)
+        bytes.writeBytes(parts.rawText(of: parts.time))
+        bytes.writeString(#"","datacontenttype":"application/json","data":"#)
+        bytes.writeBytes(line)
+        bytes.writeInteger(UInt8(ascii: "}"))
     }
 
     /// About how many bytes a form adds to an event.

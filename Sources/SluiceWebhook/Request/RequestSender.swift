@@ -91,7 +91,9 @@ final class RequestSender: Sendable {
             return .retry(error)
         }
         let limit = state.withLock { $0.limitInBytes }
-        let sizes = delivery.map { $0.batch.line(at: $0.index).count + 1 }
+        let sizes = delivery.slices.flatMap { slice in
+            (0..<slice.count).map { slice.batch.line(at: slice.batchIndex(at: $0)).count + 1 }
+        }
         let end = clock.now() + Self.deliveryLimit
         let sequences = await withTaskGroup(of: RequestSequence.self) { group in
             for lane in Lanes.positions(of: delivery, over: receiver.concurrency) {
@@ -143,8 +145,8 @@ final class RequestSender: Sendable {
         _ fields: RequestFields
     ) async -> AnswerVerdict {
         do throws(TrackerError) {
-            let body = RequestBody(part.count == delivery.count ? delivery : delivery.selecting(part), as: dialect.form)
-            let answer = try await client.send(request(body.bytes, fields), until: dialect.sufficientAnswerBytes)
+            let events = part.count == delivery.count ? delivery : delivery.selecting(part)
+            let answer = try await client.send(request(events, fields), until: dialect.sufficientAnswerBytes)
             let verdict = dialect.verdict(answer, part.count, now())
             if case .retry(let reason, let pause?) = verdict { self.pause(for: pause, because: reason) }
             return verdict
@@ -162,11 +164,12 @@ final class RequestSender: Sendable {
         }
     }
 
-    private func request(_ body: [UInt8], _ fields: RequestFields) throws(TrackerError) -> HTTPClientRequest {
+    private func request(_ events: Delivery, _ fields: RequestFields) throws(TrackerError) -> HTTPClientRequest {
+        let body = RequestBody(events, as: dialect.form).bytes
         var request = HTTPClientRequest(url: receiver.url)
         request.method = dialect.method
         request.headers = fields.headers
-        let id = WebhookSignature.identity(of: body)
+        let id = WebhookSignature.identity(of: events)
         let timestamp = now().milliseconds / 1000
         request.headers.add(name: "content-type", value: dialect.form.contentType)
         request.headers.add(name: "webhook-id", value: id)
@@ -177,7 +180,7 @@ final class RequestSender: Sendable {
         }
         for (name, value) in dialect.fields { request.headers.replaceOrAdd(name: name, value: value) }
         switch receiver.compression {
-        case .none: request.body = .bytes(ByteBuffer(bytes: body))
+        case .none: request.body = .bytes(body)
         case .gzip:
             request.headers.add(name: "content-encoding", value: "gzip")
             request.body = .bytes(ByteBuffer(bytes: try Self.compressed(body)))
@@ -185,9 +188,9 @@ final class RequestSender: Sendable {
         return request
     }
 
-    private static func compressed(_ body: [UInt8]) throws(TrackerError) -> [UInt8] {
+    private static func compressed(_ body: ByteBuffer) throws(TrackerError) -> [UInt8] {
         do throws(GzipError) {
-            return try GzipDeflater.compress(body)
+            return try body.withUnsafeReadableBytes { bytes throws(GzipError) in try GzipDeflater.compress(bytes) }
         } catch {
             throw WebhookErrors.unavailable("There is no memory to compress a request.")
         }

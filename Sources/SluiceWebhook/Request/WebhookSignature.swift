@@ -1,4 +1,8 @@
+import EventModel
+import EventValidation
 import Hashing
+import NIOCore
+import TrackerKit
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -21,16 +25,29 @@ struct WebhookSignature {
         }
     }
 
-    /// The request's identity: the same for the same events in the same form, whenever they are sent.
-    static func identity(of body: [UInt8]) -> String {
-        "msg_" + SHA256Digest(of: body).hexadecimal.prefix(32)
+    /// The request's identity: the same for the same events in the same order, whenever they are sent.
+    ///
+    /// It is computed from their ids, because the bodies are ten times as long.
+    static func identity(of events: Delivery) -> String {
+        var ids: [UInt64] = []
+        ids.reserveCapacity(2 * events.count)
+        for slice in events.slices {
+            for position in 0..<slice.count {
+                let id = slice.batch.entries[slice.batchIndex(at: position)].id
+                ids.append(id.high.bigEndian)
+                ids.append(id.low.bigEndian)
+            }
+        }
+        var digest = SHA256Stream()
+        ids.withUnsafeBytes { digest.update($0) }
+        return "msg_" + digest.finish().hexadecimal.prefix(32)
     }
 
     /// The value of `webhook-signature`: `v1,` and the code in base64 for each secret, separated by spaces.
     ///
     /// The body is signed as it is without compression, because most servers hand it to their programs like that.
-    static func value(id: String, timestamp: Int64, body: [UInt8], secrets: [Secret]) -> String {
-        let signed = Array("\(id).\(timestamp).".utf8) + body
+    static func value(id: String, timestamp: Int64, body: ByteBuffer, secrets: [Secret]) -> String {
+        let signed = Array("\(id).\(timestamp).".utf8) + body.readableBytesView
         return secrets.map { secret in
             let code = signed.withUnsafeBytes { HMACSHA256(of: $0, key: secret.bytes) }
             return "v1," + Data(code.bytes).base64EncodedString()

@@ -1,6 +1,16 @@
 import EventModel
 import TrackerKit
 
+/// How partitions are archived before they are dropped.
+package struct ArchiveConfiguration: Sendable {
+    /// The program and its arguments; none archives nothing.
+    package var command: [String] = []
+    /// The folder of all archives.
+    package var folder = ""
+    /// How long the program may take for a partition.
+    package var timeout = Duration.seconds(6 * 3600)
+}
+
 /// A table that was a partition, whose events have all expired.
 struct ExpiredPartition {
     let schema: String
