@@ -1,4 +1,5 @@
 package import EventModel
+package import EventSchema
 package import EventValidation
 
 /// A tracker that can erase a person's events from its destination; `sluice forget` calls it.
@@ -38,6 +39,17 @@ package protocol ErasingTracker: Tracker {
     func storedTombstones() async throws(TrackerError) -> [Tombstone]
 }
 
+/// What an erasure does to the events of a person.
+package enum ErasureMode: Sendable, Hashable {
+    /// They are deleted.
+    case delete
+    /// They are kept without identifiers, without the context, and without properties that this plan marks as sensitive or does not
+    /// describe.
+    ///
+    /// What cannot be kept without them is deleted: for example an event that the destination has refused.
+    case anonymise(TrackingPlan)
+}
+
 /// Whose events to erase.
 package struct ErasureRequest: Sendable, Hashable {
     /// The receipt that counts them: a UUID.
@@ -48,12 +60,21 @@ package struct ErasureRequest: Sendable, Hashable {
     package let anonymousIDs: [String]
     /// Only events that were received before this time are erased.
     package let requestedAt: Timestamp
+    /// Whether they are deleted.
+    package let mode: ErasureMode
 
-    package init(receipt: String, users: [String], anonymousIDs: [String], requestedAt: Timestamp) {
+    package init(
+        receipt: String,
+        users: [String],
+        anonymousIDs: [String],
+        requestedAt: Timestamp,
+        mode: ErasureMode
+    ) {
         self.receipt = receipt
         self.users = users
         self.anonymousIDs = anonymousIDs
         self.requestedAt = requestedAt
+        self.mode = mode
     }
 }
 
@@ -90,9 +111,12 @@ package struct ErasedEvents: Sendable, Hashable {
     /// The place, such as a table with its schema.
     package let place: String
     package let count: Int
+    /// Whether they were kept, and only anonymised.
+    package let isAnonymised: Bool
 
-    package init(place: String, count: Int) {
+    package init(place: String, count: Int, isAnonymised: Bool = false) {
         self.place = place
         self.count = count
+        self.isAnonymised = isAnonymised
     }
 }

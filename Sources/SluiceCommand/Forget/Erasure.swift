@@ -1,4 +1,5 @@
 import EventModel
+import EventSchema
 import EventValidation
 import SluiceSettings
 import TrackerKit
@@ -11,6 +12,8 @@ struct Erasure {
     let trackers: [any ErasingTracker]
     let folder: ReceiptFolder
     let key: HashKey
+    /// Says which properties an anonymised event keeps.
+    let plan: TrackingPlan
     /// Finds out what remains after a request.
     let remainders: @Sendable (Timestamp) async -> [Remainder]
     private let clock = RelativeClock(ContinuousClock())
@@ -18,7 +21,7 @@ struct Erasure {
     /// What a request would erase.
     struct Preview {
         let devices: [SeenDevice]
-        let counts: [Receipt.Erased]
+        let counts: ErasureCounts
     }
 
     // MARK: A new request
@@ -38,6 +41,7 @@ struct Erasure {
     func preview(
         _ users: Set<String>,
         includesShared: Bool,
+        anonymises: Bool,
         requestedAt: Timestamp
     ) async throws(TrackerError) -> Preview {
         let devices = try await devices(of: users)
@@ -45,17 +49,21 @@ struct Erasure {
             receipt: "",
             users: users.sorted(),
             anonymousIDs: devices.filter { includesShared || !$0.isShared }.map(\.anonymousID),
-            requestedAt: requestedAt
+            requestedAt: requestedAt,
+            mode: mode(anonymises: anonymises)
         )
         return Preview(devices: devices, counts: try await count(request))
     }
 
-    /// Erases the events of users, and of their own devices, that were received before `requestedAt`.
+    /// Deletes or anonymises the events of users, and of their own devices, that were received before `requestedAt`.
     ///
     /// The receipt with the tombstones is written before anything is erased, so that an interrupted erasure can be completed.
-    func erase(_ users: Set<String>, includesShared: Bool, requestedAt: Timestamp) async throws -> (
-        Receipt, [SeenDevice]
-    ) {
+    func erase(
+        _ users: Set<String>,
+        includesShared: Bool,
+        anonymises: Bool,
+        requestedAt: Timestamp
+    ) async throws -> (Receipt, [SeenDevice]) {
         let devices = try await devices(of: users)
         let kept = includesShared ? [] : devices.filter(\.isShared)
         let erased = Set(devices.map(\.anonymousID)).subtracting(kept.map(\.anonymousID))
@@ -64,6 +72,7 @@ struct Erasure {
             anonymousIDs: erased,
             sharedDevices: Set(kept.map(\.anonymousID)),
             includesShared: includesShared,
+            anonymises: anonymises,
             requestedAt: requestedAt,
             key: key
         )
@@ -73,7 +82,8 @@ struct Erasure {
             receipt: receipt.id,
             users: users.sorted(),
             anonymousIDs: erased.sorted(),
-            requestedAt: requestedAt
+            requestedAt: requestedAt,
+            mode: mode(anonymises: anonymises)
         )
         return (try await complete(stored, request), kept)
     }
@@ -89,12 +99,12 @@ struct Erasure {
     }
 
     /// Counts what `apply` would erase, and changes nothing.
-    func preview(_ receipts: [ReceiptFolder.Stored]) async throws(TrackerError) -> [Receipt.Erased] {
-        var counts: [Receipt.Erased] = []
+    func preview(_ receipts: [ReceiptFolder.Stored]) async throws(TrackerError) -> ErasureCounts {
+        var counts = ErasureCounts()
         for tracker in trackers {
             let found = try await tracker.identifiers(of: Tombstones(of: receipts.map(\.receipt), key: key))
             for stored in receipts {
-                counts += Self.erased(try await tracker.count(request(for: stored.receipt, found)), from: tracker)
+                counts.add(try await tracker.count(request(for: stored.receipt, found)), from: tracker)
             }
         }
         return counts
@@ -103,27 +113,27 @@ struct Erasure {
     /// Erases what receipts say, for example after a backup was restored, and completes those that were interrupted.
     ///
     /// Returns what was erased now.
-    func apply(_ receipts: [ReceiptFolder.Stored]) async throws -> [Receipt.Erased] {
+    func apply(_ receipts: [ReceiptFolder.Stored]) async throws -> ErasureCounts {
         try await publish(receipts.map(\.receipt))
         var found: [[FoundIdentifier]] = []
         for tracker in trackers {
             found.append(try await tracker.identifiers(of: Tombstones(of: receipts.map(\.receipt), key: key)))
         }
-        var erased: [Receipt.Erased] = []
+        var counts = ErasureCounts()
         for var stored in receipts {
-            var total: [Receipt.Erased] = []
+            var own = ErasureCounts()
             for (tracker, found) in zip(trackers, found) {
                 let request = request(for: stored.receipt, found)
                 let isDone = stored.receipt.finishedAt != nil && request.users.isEmpty && request.anonymousIDs.isEmpty
                 if isDone { continue }
-                total += Self.erased(try await tracker.erase(request), from: tracker)
+                own.add(try await tracker.erase(request), from: tracker)
             }
-            erased += total
+            counts.add(own)
             guard stored.receipt.finishedAt == nil else { continue }
-            stored.receipt.erased = total
+            stored.receipt.counts = own
             try await finish(&stored)
         }
-        return erased
+        return counts
     }
 
     /// Whose identifiers a receipt has, among those that were found.
@@ -137,9 +147,12 @@ struct Erasure {
             receipt: receipt.id,
             users: own.filter { $0.subject == .user }.map(\.text).sorted(),
             anonymousIDs: own.filter { $0.subject == .anonymous }.map(\.text).sorted(),
-            requestedAt: receipt.requestTime
+            requestedAt: receipt.requestTime,
+            mode: mode(anonymises: receipt.anonymises)
         )
     }
+
+    private func mode(anonymises: Bool) -> ErasureMode { anonymises ? .anonymise(plan) : .delete }
 
     // MARK: Steps
 
@@ -156,7 +169,7 @@ struct Erasure {
     private func complete(_ stored: ReceiptFolder.Stored, _ request: ErasureRequest) async throws -> Receipt {
         var stored = stored
         for tracker in trackers {
-            stored.receipt.erased += Self.erased(try await tracker.erase(request), from: tracker)
+            stored.receipt.counts.add(try await tracker.erase(request), from: tracker)
         }
         try await finish(&stored)
         return stored.receipt
@@ -168,13 +181,27 @@ struct Erasure {
         try ReceiptFolder.update(stored)
     }
 
-    private func count(_ request: ErasureRequest) async throws(TrackerError) -> [Receipt.Erased] {
-        var counts: [Receipt.Erased] = []
-        for tracker in trackers { counts += Self.erased(try await tracker.count(request), from: tracker) }
+    private func count(_ request: ErasureRequest) async throws(TrackerError) -> ErasureCounts {
+        var counts = ErasureCounts()
+        for tracker in trackers { counts.add(try await tracker.count(request), from: tracker) }
         return counts
     }
+}
 
-    private static func erased(_ events: [ErasedEvents], from tracker: any ErasingTracker) -> [Receipt.Erased] {
-        events.map { Receipt.Erased(tracker: tracker.name, place: $0.place, events: $0.count) }
+/// How many events were deleted and how many anonymised, or would be.
+struct ErasureCounts {
+    var erased: [Receipt.Erased] = []
+    var anonymised: [Receipt.Erased] = []
+
+    mutating func add(_ events: [ErasedEvents], from tracker: any ErasingTracker) {
+        for event in events {
+            let counted = Receipt.Erased(tracker: tracker.name, place: event.place, events: event.count)
+            if event.isAnonymised { anonymised.append(counted) } else { erased.append(counted) }
+        }
+    }
+
+    mutating func add(_ other: ErasureCounts) {
+        erased += other.erased
+        anonymised += other.anonymised
     }
 }

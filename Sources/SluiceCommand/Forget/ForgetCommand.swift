@@ -20,8 +20,11 @@ struct ForgetCommand: AsyncParsableCommand {
             which is a hash of the id under privacy.hashKeyFile. From the receipts, 'sluice serve', 'load' and 'replay' know \
             whose earlier events no tracker gets. Needs the role that owns the tables. If it is interrupted, run it again.
 
+            With --anonymise, it keeps the rows of events without user id, anonymous id, session id, context, and properties that the \
+            plan marks as sensitive or does not describe. Nobody can find these rows again to erase them.
+
             With --again, it erases what receipts say, as is needed after a backup was restored; 'sluice check' fails until \
-            then.
+            then. Receipts of --anonymise anonymise again.
 
             It has nothing to do with 'sluice journal forget', which removes the cursor of a tracker.
 
@@ -44,6 +47,9 @@ struct ForgetCommand: AsyncParsableCommand {
     @Flag(help: "Print what would be erased, and erase nothing.")
     var dryRun = false
 
+    @Flag(help: "Keep the rows without what identifies the person, instead of erasing them.")
+    var anonymise = false
+
     @Flag(help: "Also erase the events without a user of anonymous ids that were seen with several users.")
     var includeShared = false
 
@@ -62,9 +68,12 @@ struct ForgetCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard again.isEmpty else {
-            guard user.isEmpty, file == nil, !includeShared else {
+            guard user.isEmpty, file == nil, !includeShared, !anonymise else {
                 throw ValidationError(
-                    "--again takes the people from the receipts, so it excludes --user, --file and --include-shared."
+                    """
+                    --again takes the people, and what to do, from the receipts, so it excludes --user, --file, --include-shared and \
+                    --anonymise.
+                    """
                 )
             }
             if again.contains("") { throw ValidationError("--again is empty.") }
@@ -101,6 +110,7 @@ struct ForgetCommand: AsyncParsableCommand {
             trackers: configured.compactMap { $0 as? any ErasingTracker },
             folder: ReceiptFolder(path: folder),
             key: key,
+            plan: wiring.catalog.plan,
             remainders: { requestedAt in
                 await Remainders(
                     settings: settings,
@@ -130,14 +140,32 @@ struct ForgetCommand: AsyncParsableCommand {
         guard again.isEmpty else { return try await runAgain(erasure) }
         let users = try users()
         if dryRun {
-            let preview = try await erasure.preview(users, includesShared: includeShared, requestedAt: .now())
+            let preview = try await erasure.preview(
+                users,
+                includesShared: includeShared,
+                anonymises: anonymise,
+                requestedAt: .now()
+            )
             try ForgetReport.show(preview, includesShared: includeShared)
         } else if let interrupted = try erasure.interrupted(of: users, among: erasure.folder.read()) {
+            guard interrupted.receipt.anonymises == anonymise else {
+                throw Terminal.failure(
+                    """
+                    A request of \(interrupted.receipt.requestedAt) to \(anonymise ? "erase" : "anonymise") these people was interrupted; \
+                    complete it first, \(anonymise ? "without" : "with") --anonymise.
+                    """
+                )
+            }
             Terminal.printError("Completing the request of \(interrupted.receipt.requestedAt), which was interrupted.")
             _ = try await erasure.apply([interrupted])
             try ForgetReport.show(try ReceiptFolder.read(paths: [interrupted.path])[0].receipt, at: interrupted.path)
         } else {
-            let (receipt, shared) = try await erasure.erase(users, includesShared: includeShared, requestedAt: .now())
+            let (receipt, shared) = try await erasure.erase(
+                users,
+                includesShared: includeShared,
+                anonymises: anonymise,
+                requestedAt: .now()
+            )
             try ForgetReport.show(shared: shared)
             try ForgetReport.show(receipt, at: "\(erasure.folder.path)/\(receipt.fileName)")
         }

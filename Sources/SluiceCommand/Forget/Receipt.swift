@@ -15,7 +15,7 @@ struct Receipt: Codable, Hashable {
         let hash: String
     }
 
-    /// How many events were erased in a place of a tracker.
+    /// How many events were erased or anonymised in a place of a tracker.
     struct Erased: Codable, Hashable {
         let tracker: String
         let place: String
@@ -33,10 +33,13 @@ struct Receipt: Codable, Hashable {
     let keyFingerprint: String
     /// Whether events without a user were erased from devices of several users.
     let includesShared: Bool
+    /// Whether events are anonymised instead of deleted where that is possible.
+    let anonymises: Bool
     let tombstones: [Entry]
     /// The hashes of the anonymous ids that were seen with several users, and were not erased.
     let sharedDevices: [String]
     var erased: [Erased] = []
+    var anonymised: [Erased] = []
     var remains: [Remainder] = []
 
     /// Creates the receipt of a request that has just been made.
@@ -45,6 +48,7 @@ struct Receipt: Codable, Hashable {
         anonymousIDs: Set<String>,
         sharedDevices: Set<String>,
         includesShared: Bool,
+        anonymises: Bool,
         requestedAt: Timestamp,
         key: HashKey
     ) {
@@ -56,6 +60,7 @@ struct Receipt: Codable, Hashable {
         self.requestedAt = requestedAt.description
         keyFingerprint = key.fingerprint
         self.includesShared = includesShared
+        self.anonymises = anonymises
         tombstones =
             hashes(users, .user).map { Entry(subject: Tombstone.Subject.user.rawValue, hash: $0) }
             + hashes(anonymousIDs, .anonymous).map { Entry(subject: Tombstone.Subject.anonymous.rawValue, hash: $0) }
@@ -114,6 +119,12 @@ struct Receipt: Codable, Hashable {
                 Tombstone(subject: $0, hash: entry.hash, requestedAt: requestTime)
             }
         }
+    }
+
+    /// What was deleted and what was anonymised.
+    var counts: ErasureCounts {
+        get { ErasureCounts(erased: erased, anonymised: anonymised) }
+        set { (erased, anonymised) = (newValue.erased, newValue.anonymised) }
     }
 
     /// The hashes of its users.

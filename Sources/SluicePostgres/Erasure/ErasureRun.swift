@@ -1,4 +1,5 @@
 import EventModel
+import EventSchema
 import EventValidation
 import TrackerKit
 
@@ -12,11 +13,18 @@ struct ErasureRun {
     let connection: PostgresConnection
     let statements: ErasureStatements
     let limit: WaitLimit
+    /// The tracker's name in the plan.
+    private let tracker: String
 
-    init(_ connection: PostgresConnection, schema: String, _ limit: WaitLimit) throws(PostgresFailure) {
+    init(
+        _ connection: PostgresConnection,
+        _ configuration: PostgresConfiguration,
+        _ limit: WaitLimit
+    ) throws(PostgresFailure) {
         self.connection = connection
         self.limit = limit
-        statements = ErasureStatements(schema: schema)
+        tracker = configuration.name
+        statements = ErasureStatements(schema: configuration.schema)
         try connection.execute(Self.noTimeout, limit)
     }
 
@@ -70,39 +78,45 @@ struct ErasureRun {
 
     func count(_ request: ErasureRequest) throws(PostgresFailure) -> [ErasedEvents] {
         var counts: [ErasedEvents] = []
-        func add(_ place: String, _ statement: String) throws(PostgresFailure) {
+        func add(_ place: String, isAnonymised: Bool, _ statement: String) throws(PostgresFailure) {
             let count = try rows(statement, parameters(of: request)).first?.first.flatMap { $0.flatMap { Int($0) } }
-            if let count, count > 0 { counts.append(ErasedEvents(place: place, count: count)) }
+            guard let count, count > 0 else { return }
+            counts.append(ErasedEvents(place: place, count: count, isAnonymised: isAnonymised))
         }
         let withDevices = !request.anonymousIDs.isEmpty
-        for table in try tables() { try add(table.place, statements.count(in: table, withDevices: withDevices)) }
-        try add("\(statements.schema).\(LoaderTable.refused.name)", statements.countRefused)
+        for table in try tables(for: request.mode) {
+            let statement = statements.count(in: table, withDevices: withDevices)
+            try add(table.place, isAnonymised: table.keepsRows, statement)
+        }
+        let refused = "\(statements.schema).\(LoaderTable.refused.name)"
+        try add(refused, isAnonymised: false, statements.countRefused)
         return counts
     }
 
     func erase(_ request: ErasureRequest) throws(PostgresFailure) -> [ErasedEvents] {
-        let tables = try tables()
+        let tables = try tables(for: request.mode)
         // What was being written when the tombstones became known is committed then.
-        for table in tables { try waitForWriters(of: table) }
+        for table in tables { try withShortLock(statements.barrier(table)) }
         try eraseOnce(request, from: tables)
         try vacuum(request.receipt)
         // Finds what a process wrote that learnt of the tombstones too late.
         if try eraseOnce(request, from: tables) { try vacuum(request.receipt) }
+        let anonymised = Set(tables.filter(\.keepsRows).map(\.place))
         return try rows(statements.erased, request.receipt).compactMap { row in
             guard let place = row[0], let count = row[1].flatMap({ Int($0) }) else { return nil }
-            return ErasedEvents(place: place, count: count)
+            return ErasedEvents(place: place, count: count, isAnonymised: anonymised.contains(place))
         }
     }
 
-    /// Waits for the transactions that have written to a table.
+    /// Runs a transaction that locks a table, as soon as others let it.
     ///
     /// The attempts are short, because loaders wait behind each of them.
-    private func waitForWriters(of table: ErasureStatements.Table) throws(PostgresFailure) {
+    private func withShortLock(_ transaction: String) throws(PostgresFailure) {
         var attempts = 0
         while true {
             attempts += 1
             do throws(PostgresFailure) {
-                try connection.execute(statements.barrier(table), limit)
+                try connection.execute(transaction, limit)
                 return
             } catch {
                 guard error.sqlState == "55P03", attempts < Self.maximumBarriers else { throw error }
@@ -119,12 +133,21 @@ struct ErasureRun {
     ) throws(PostgresFailure) -> Bool {
         let parameters = parameters(of: request) + [request.receipt]
         var hasErased = false
-        let withDevices = !request.anonymousIDs.isEmpty
-        let erasures = tables.map { statements.erase(in: $0, withDevices: withDevices) }
-        for statement in erasures + [statements.eraseRefused] {
-            let parts = try connection.rows(of: statement, parameters: parameters, limit)
+        func erase(_ statement: String) throws(PostgresFailure) {
+            let parts = try rows(statement, parameters)
             hasErased = hasErased || !parts.isEmpty
         }
+        let withDevices = !request.anonymousIDs.isEmpty
+        for table in tables {
+            if let change = statements.allowNulls(in: table) {
+                // Readers wait for this lock, too, so a table without such a row is left alone.
+                let one = try rows(statements.find(in: table, withDevices: withDevices), self.parameters(of: request))
+                if one.isEmpty { continue }
+                try withShortLock(change)
+            }
+            try erase(statements.erase(in: table, withDevices: withDevices))
+        }
+        try erase(statements.eraseRefused)
         return hasErased
     }
 
@@ -169,6 +192,29 @@ struct ErasureRun {
             guard let schema = row[0], let name = row[1] else { return nil }
             return ErasureStatements.Table(schema: schema, name: name)
         }
+    }
+
+    /// The tables with what the mode does to their rows.
+    private func tables(for mode: ErasureMode) throws(PostgresFailure) -> [ErasureStatements.Table] {
+        var tables = try tables()
+        guard case .anonymise(let plan) = mode else { return tables }
+        let kept = KeptColumns(plan, tracker: tracker, schema: statements.schema)
+        for index in tables.indices { tables[index].emptied = try emptied(of: tables[index], kept) }
+        return tables
+    }
+
+    /// The columns of a table that are not kept; `nil` if one of them belongs to the primary key, and so needs its values.
+    private func emptied(
+        of table: ErasureStatements.Table,
+        _ kept: KeptColumns
+    ) throws(PostgresFailure) -> [EmptiedColumn]? {
+        var emptied: [EmptiedColumn] = []
+        for row in try rows(statements.columns, table.sqlName) {
+            guard let name = row[0], !kept.contains(name, in: table) else { continue }
+            if row[3] == "t" { return nil }
+            emptied.append(EmptiedColumn(name: name, isRequired: row[1] == "t", hasDefault: row[2] == "t"))
+        }
+        return emptied
     }
 
     private func parameters(of request: ErasureRequest) -> [String] {

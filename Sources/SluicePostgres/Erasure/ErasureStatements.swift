@@ -15,7 +15,10 @@ struct ErasureStatements {
     struct Table: Sendable {
         let schema: String
         let name: String
+        /// The columns whose values are removed, so that the rows are kept; `nil` if the rows are deleted.
+        var emptied: [EmptiedColumn]?
 
+        var keepsRows: Bool { emptied != nil }
         var sqlName: String { SQLText.identifier(schema) + "." + SQLText.identifier(name) }
         /// As a receipt names it.
         var place: String { "\(schema).\(name)" }
@@ -56,6 +59,26 @@ struct ErasureStatements {
     /// Waits until no transaction that has written to a table before is left, and does not keep the lock.
     func barrier(_ table: Table) -> String {
         "BEGIN; SET LOCAL lock_timeout = '1s'; LOCK TABLE \(table.sqlName) IN SHARE MODE; COMMIT"
+    }
+
+    /// Selects the columns of the table `$1` that an UPDATE can set: the name, whether it is NOT NULL, whether it has a default, and
+    /// whether it belongs to the primary key.
+    ///
+    /// The server computes generated columns again; an identity is a number that it has chosen.
+    let columns = """
+        SELECT a.attname, a.attnotnull, a.atthasdef, EXISTS (SELECT FROM pg_catalog.pg_index i
+            WHERE i.indrelid = a.attrelid AND i.indisprimary
+                AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
+        FROM pg_catalog.pg_attribute a WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped
+            AND a.attgenerated = '' AND a.attidentity = '' ORDER BY a.attnum
+        """
+
+    /// Lets the columns of a table that are emptied have no value; `nil` if all of them may.
+    func allowNulls(in table: Table) -> String? {
+        let columns = (table.emptied ?? []).filter(\.rejectsNull).map { SQLText.identifier($0.name) }
+        guard !columns.isEmpty else { return nil }
+        let changes = columns.map { "ALTER COLUMN \($0) DROP NOT NULL" }.joined(separator: ", ")
+        return "BEGIN; SET LOCAL lock_timeout = '1s'; ALTER TABLE \(table.sqlName) \(changes); COMMIT"
     }
 
     // MARK: Identifiers
@@ -127,22 +150,33 @@ struct ErasureStatements {
         "SELECT count(*) FROM \(table.sqlName) WHERE \(Self.ofPeople(withDevices: withDevices))"
     }
 
+    /// Selects one of the rows that `erase` would erase.
+    func find(in table: Table, withDevices: Bool) -> String {
+        "SELECT 1 FROM \(table.sqlName) WHERE \(Self.ofPeople(withDevices: withDevices)) LIMIT 1"
+    }
+
     /// Counts what `eraseRefused` would erase.
     var countRefused: String { "SELECT count(*) FROM \(refused) WHERE \(Self.ofPeopleRefused)" }
 
-    /// Erases rows, counts them for the receipt `$4` in the same transaction, and returns a row for each partition that had some.
+    /// Deletes or anonymises rows, counts them for the receipt `$4` in the same transaction, and returns a row for each partition that
+    /// had some.
     func erase(in table: Table, withDevices: Bool) -> String {
-        erase(from: table.sqlName, Self.ofPeople(withDevices: withDevices), place: table.place)
+        let assignments = table.emptied?.map(\.assignment).joined(separator: ", ")
+        let change = assignments.map { "UPDATE \(table.sqlName) SET \($0)" } ?? "DELETE FROM \(table.sqlName)"
+        return erase(by: "\(change) WHERE \(Self.ofPeople(withDevices: withDevices))", place: table.place)
     }
 
-    /// Does the same to refused records.
+    /// Deletes refused records in the same way.
     var eraseRefused: String {
-        erase(from: refused, Self.ofPeopleRefused, place: "\(schema).\(LoaderTable.refused.name)")
+        erase(
+            by: "DELETE FROM \(refused) WHERE \(Self.ofPeopleRefused)",
+            place: "\(schema).\(LoaderTable.refused.name)"
+        )
     }
 
-    private func erase(from table: String, _ condition: String, place: String) -> String {
+    private func erase(by change: String, place: String) -> String {
         """
-        WITH erased AS (DELETE FROM \(table) WHERE \(condition) RETURNING tableoid AS part)
+        WITH erased AS (\(change) RETURNING tableoid AS part)
         INSERT INTO \(own(Self.counts)) AS counted (receipt, schema_name, table_name, place, events)
         SELECT $4::uuid, n.nspname, c.relname, \(SQLText.literal(place)), count(*) FROM erased
         JOIN pg_catalog.pg_class c ON c.oid = erased.part JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
