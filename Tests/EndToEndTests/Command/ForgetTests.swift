@@ -15,12 +15,30 @@ struct ForgetTests {
             <key>Bought</key>
             <dict>
               <key>registeredTrackers</key> <array><string>postgres</string></array>
-              <key>payload</key> <dict><key>note</key> <string>string</string></dict>
+              <key>payload</key>
+              <dict>
+                <key>note</key> <string>string</string>
+                <key>mail</key>
+                <dict>
+                  <key>type</key> <string>string</string>
+                  <key>required</key> <false/>
+                  <key>sensitive</key> <dict><key>trackers</key> <array><string>postgres</string></array></dict>
+                </dict>
+              </dict>
             </dict>
             <key>Seen</key>
             <dict>
               <key>registeredTrackers</key> <array><string>postgres</string></array>
-              <key>payload</key> <dict><key>note</key> <string>string</string></dict>
+              <key>payload</key>
+              <dict>
+                <key>note</key> <string>string</string>
+                <key>mail</key>
+                <dict>
+                  <key>type</key> <string>string</string>
+                  <key>required</key> <false/>
+                  <key>sensitive</key> <dict><key>trackers</key> <array><string>postgres</string></array></dict>
+                </dict>
+              </dict>
             </dict>
           </dict>
         </dict>
@@ -44,18 +62,29 @@ struct ForgetTests {
         #expect(migration.ending == .exit(0), "\(migration.errors)")
     }
 
-    private static func event(_ name: String, user: String?, device: String?, note: String) -> String {
+    private static func event(
+        _ name: String,
+        user: String?,
+        device: String?,
+        note: String,
+        mail: String? = nil
+    ) -> String {
         let fields = [user.map { #""userId":"\#($0)","# }, device.map { #""anonymousId":"\#($0)","# }].compactMap { $0 }
-        let context = #""sessionId":"s-\#(note)","context":{"page":"\#(note)"},"#
-        return #"{"name":"\#(name)",\#(fields.joined())\#(context)"payload":{"note":"\#(note)"}}"#
+        let mark = mail ?? note
+        let context = #""sessionId":"s-\#(mark)","context":{"page":"\#(mark)"},"#
+        let ofMail = mail.map { #","mail":"\#($0)""# } ?? ""
+        return #"{"name":"\#(name)",\#(fields.joined())\#(context)"payload":{"note":"\#(note)"\#(ofMail)}}"#
     }
 
     /// The person's events, with and without the user, and those of others; 8 rows.
-    private static var events: [String] {
+    private static let events = allEvents(note: canary)
+
+    /// The same with another value of the property that is not sensitive.
+    private static func allEvents(note: String) -> [String] {
         ["Bought", "Seen"].flatMap { name in
             [
-                event(name, user: "\(canary)-user", device: "\(canary)-device", note: canary),
-                event(name, user: nil, device: "\(canary)-device", note: canary),
+                event(name, user: "\(canary)-user", device: "\(canary)-device", note: note, mail: canary),
+                event(name, user: nil, device: "\(canary)-device", note: note, mail: canary),
                 event(name, user: "bob", device: "kiosk", note: "other"),
                 event(name, user: nil, device: "kiosk", note: "unknown"),
             ]
@@ -63,6 +92,10 @@ struct ForgetTests {
     }
 
     private func sluice(_ arguments: String..., at database: TestDatabase? = nil) async throws -> Finished {
+        try await sluice(arguments, at: database)
+    }
+
+    private func sluice(_ arguments: [String], at database: TestDatabase? = nil) async throws -> Finished {
         let fixed = ["--events", "plan", "--postgres", (database ?? self.database).url, "--no-console"]
         return try await Sluice.run(arguments + fixed, in: folder, environment: Self.environment)
     }
@@ -165,6 +198,51 @@ struct ForgetTests {
     }
 
     @Test(
+        "after rows were anonymised, no dump has the person; later arrivals are dropped, and a restored backup is anonymised again",
+        .promise("erased-person")
+    )
+    func anonymised() async throws {
+        _ = try await serve(Self.allEvents(note: "kept"), rows: 8)
+        let backup = try await PrivatePostgres.shared().makeDatabase("TEMPLATE \(database.name)")
+        let person = ["forget", "--anonymise", "--user", "\(Self.canary)-user"]
+
+        let preview = try await sluice(person + ["--dry-run"])
+        #expect(preview.ending == .exit(0), "\(preview.errors)")
+        #expect(preview.output.contains("would be anonymised:"), "\(preview.output)")
+        #expect(preview.output.contains("  postgres: 2 rows of analytics.bought"), "\(preview.output)")
+        #expect(try await canaries(in: database) == 4)
+
+        let forget = try await sluice(person)
+        #expect(forget.ending == .exit(0), "\(forget.errors)")
+        #expect(forget.output.contains("anonymised:"), "\(forget.output)")
+        #expect(try await canaries(in: database) == 0)
+        #expect(try await rows(in: database) == 8)
+        let kept = "SELECT count(*) FROM analytics.seen WHERE note = 'kept' AND user_id IS NULL AND context IS NULL"
+        #expect(try await database.run(kept) == ["2"])
+        let receipt = try receipt()
+        #expect(receipt["anonymises"] as? Bool == true)
+        #expect((receipt["erased"] as? [Any])?.isEmpty == true)
+        let anonymised = try #require(receipt["anonymised"] as? [[String: Any]])
+        #expect(anonymised.compactMap { $0["events"] as? Int } == [2, 2])
+
+        let replay = try await sluice("replay", "--json", "journal://journal")
+        #expect(
+            (replay.output + replay.errors).contains { $0.contains(#""forgotten":{"postgres":4}"#) },
+            "\(replay.output)"
+        )
+        #expect(try await rows(in: database) == 8)
+        #expect(try await sluice("check").ending == .exit(0))
+
+        #expect(try await sluice("check", at: backup).ending == .exit(1))
+        let again = try await sluice("forget", "--again", "receipts", at: backup)
+        #expect(again.ending == .exit(0), "\(again.errors)")
+        #expect(again.output.contains("anonymised:"), "\(again.output)")
+        #expect(try await canaries(in: backup) == 0)
+        #expect(try await rows(in: backup) == 8)
+        #expect(try await sluice("check", at: backup).ending == .exit(0))
+    }
+
+    @Test(
         "events without a user of a shared device are listed and kept, and erased only on demand",
         .promise("erased-person")
     )
@@ -213,21 +291,25 @@ struct ForgetTests {
         #expect(try await database.run(users) == ["0"])
     }
 
-    @Test("an erasure that is killed in the middle is reported by check, and the next run completes it")
-    func killed() async throws {
-        _ = try await serve(Self.events, rows: 8)
+    @Test(
+        "an erasure that is killed in the middle is reported by check, and the next run in the same mode completes it",
+        arguments: [false, true]
+    )
+    func killed(anonymises: Bool) async throws {
+        _ = try await serve(Self.allEvents(note: "kept"), rows: 8)
+        let person = ["forget", "--user", "\(Self.canary)-user"]
+        let mode = anonymises ? ["--anonymise"] : []
+        let (rowsBetween, rowsAfter) = anonymises ? (8, 8) : (6, 4)
         // The rows of one table are locked, so the erasure stops after the table before.
         let session = try database.server.openSession(database.name)
         try session.run("BEGIN; SELECT count(*) FROM (SELECT FROM analytics.seen FOR UPDATE) locked;")
         let process = try SluiceProcess(
-            [
-                "forget", "--user", "\(Self.canary)-user", "--events", "plan", "--postgres", database.url,
-                "--no-console",
-            ],
+            person + mode + ["--events", "plan", "--postgres", database.url, "--no-console"],
             in: folder,
             environment: Self.environment
         )
-        while try await database.run("SELECT count(*) FROM analytics.bought") != ["2"] { try Task.checkCancellation() }
+        let ofPerson = "SELECT count(*) FROM analytics.bought WHERE anonymous_id LIKE '\(Self.canary)%'"
+        while try await database.run(ofPerson) != ["0"] { try Task.checkCancellation() }
         process.send(SIGKILL)
         _ = try await process.waitForEnd()
         // The server notices the end of the process late, and would go on.
@@ -238,17 +320,21 @@ struct ForgetTests {
             """
         )
         try session.close()
-        #expect(try await rows(in: database) == 6)
+        #expect(try await rows(in: database) == rowsBetween)
         #expect(try receipt()["finishedAt"] == nil)
         let check = try await sluice("check")
         #expect(check.ending == .exit(1))
         #expect(check.output.contains { $0.contains("[erasure-unfinished]") }, "\(check.output)")
 
-        let next = try await sluice("forget", "--user", "\(Self.canary)-user")
+        let other = try await sluice(person + (anonymises ? [] : ["--anonymise"]))
+        #expect(other.ending == .exit(1))
+        #expect(other.errors.contains { $0.contains("these people was interrupted") }, "\(other.errors)")
+        #expect(try await canaries(in: database) == 2)
+        let next = try await sluice(person + mode)
         #expect(next.ending == .exit(0), "\(next.errors)")
         #expect(try await canaries(in: database) == 0)
-        #expect(try await rows(in: database) == 4)
-        let erased = try #require(try receipt()["erased"] as? [[String: Any]])
+        #expect(try await rows(in: database) == rowsAfter)
+        let erased = try #require(try receipt()[anonymises ? "anonymised" : "erased"] as? [[String: Any]])
         #expect(erased.compactMap { $0["events"] as? Int } == [2, 2])
         #expect(try await sluice("check").ending == .exit(0))
     }
@@ -263,6 +349,7 @@ struct ForgetTests {
         #expect(try await run([]).ending == .exit(64))
         #expect(try await run(["--user", ""]).ending == .exit(64))
         #expect(try await run(person + ["--again", "receipts"]).ending == .exit(64))
+        #expect(try await run(["--anonymise", "--again", "receipts"]).ending == .exit(64))
         let noFolder = try await run(person, ["SLUICE_PRIVACY_HASH_KEY_FILE": "hash.key"])
         #expect(noFolder.ending == .exit(1) && noFolder.errors.contains { $0.contains("privacy.receiptsFolder") })
         let noKey = try await run(person, ["SLUICE_PRIVACY_RECEIPTS_FOLDER": "receipts"])
