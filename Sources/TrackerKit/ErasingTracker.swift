@@ -1,4 +1,5 @@
 package import EventModel
+package import EventSchema
 package import EventValidation
 
 /// A tracker that can erase a person's events from its destination; `sluice forget` calls it.
@@ -38,6 +39,17 @@ package protocol ErasingTracker: Tracker {
     func storedTombstones() async throws(TrackerError) -> [Tombstone]
 }
 
+/// What an erasure does to the events of a person.
+package enum ErasureMode: Sendable, Hashable {
+    /// They are deleted.
+    case delete
+    /// They are kept without identifiers, without the context, and without properties that this plan marks as sensitive or does not
+    /// describe.
+    ///
+    /// What cannot be kept without them is deleted: for example an event that the destination has refused.
+    case anonymise(TrackingPlan)
+}
+
 /// Whose events to erase.
 package struct ErasureRequest: Sendable, Hashable {
     /// The receipt that counts them: a UUID.
@@ -48,12 +60,21 @@ package struct ErasureRequest: Sendable, Hashable {
     package let anonymousIDs: [String]
     /// Only events that were received before this time are erased.
     package let requestedAt: Timestamp
+    /// Whether they are deleted or anonymised.
+    package let mode: ErasureMode
 
-    package init(receipt: String, users: [String], anonymousIDs: [String], requestedAt: Timestamp) {
+    package init(
+        receipt: String,
+        users: [String],
+        anonymousIDs: [String],
+        requestedAt: Timestamp,
+        mode: ErasureMode
+    ) {
         self.receipt = receipt
         self.users = users
         self.anonymousIDs = anonymousIDs
         self.requestedAt = requestedAt
+        self.mode = mode
     }
 }
 
@@ -82,19 +103,22 @@ package struct FoundIdentifier: Sendable, Hashable {
     }
 }
 
-/// How many events were erased in a place.
+/// How many events were deleted or anonymised in a place.
 package struct ErasedEvents: Sendable, Hashable {
     /// The place, such as a table with its schema.
     package let place: String
     package let count: Int
+    /// Whether they were anonymised instead of deleted.
+    package let isAnonymised: Bool
 
-    package init(place: String, count: Int) {
+    package init(place: String, count: Int, isAnonymised: Bool = false) {
         self.place = place
         self.count = count
+        self.isAnonymised = isAnonymised
     }
 }
 
-/// How many events an erasure has erased, by place.
+/// How many events an erasure has deleted or anonymised, by place.
 package struct ErasureCounts: Sendable, Hashable {
     /// For the receipt, since it was made.
     package let total: [ErasedEvents]
@@ -107,7 +131,8 @@ package struct ErasureCounts: Sendable, Hashable {
         let earlier = Dictionary(earlier.map { ($0.place, $0.count) }) { $0 + $1 }
         now = total.compactMap { place in
             let count = place.count - earlier[place.place, default: 0]
-            return count > 0 ? ErasedEvents(place: place.place, count: count) : nil
+            guard count > 0 else { return nil }
+            return ErasedEvents(place: place.place, count: count, isAnonymised: place.isAnonymised)
         }
     }
 }

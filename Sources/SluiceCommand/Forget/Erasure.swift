@@ -1,4 +1,5 @@
 import EventModel
+import EventSchema
 import EventValidation
 import SluiceSettings
 import TrackerKit
@@ -11,6 +12,8 @@ struct Erasure {
     let trackers: [any ErasingTracker]
     let folder: ReceiptFolder
     let key: HashKey
+    /// Says which properties an anonymised event keeps.
+    let plan: TrackingPlan
     /// Finds out what remains after a request.
     let remainders: @Sendable (Timestamp) async -> [Remainder]
     private let clock = RelativeClock(ContinuousClock())
@@ -18,7 +21,7 @@ struct Erasure {
     /// What a request would erase.
     struct Preview {
         let devices: [SeenDevice]
-        let counts: [Receipt.Erased]
+        let counts: Receipt.Counts
     }
 
     // MARK: A new request
@@ -34,7 +37,7 @@ struct Erasure {
         return isShared.map { SeenDevice(anonymousID: $0, isShared: $1) }.sorted { $0.anonymousID < $1.anonymousID }
     }
 
-    /// The shared devices that requests for some of these users, and nobody else, have kept so far.
+    /// The shared devices that requests for some of these users, and for no others, have kept so far.
     ///
     /// No row shows any more that the users were seen with them.
     private func keptDevices(of users: Set<String>) async throws -> Set<String> {
@@ -61,6 +64,7 @@ struct Erasure {
     func preview(
         _ users: Set<String>,
         includesShared: Bool,
+        anonymises: Bool,
         requestedAt: Timestamp
     ) async throws -> Preview {
         let devices = try await devices(of: users)
@@ -69,18 +73,22 @@ struct Erasure {
             receipt: "",
             users: users.sorted(),
             anonymousIDs: erased.union(includesShared ? try await keptDevices(of: users) : []).sorted(),
-            requestedAt: requestedAt
+            requestedAt: requestedAt,
+            mode: mode(anonymises: anonymises)
         )
         return Preview(devices: devices, counts: try await count(request))
     }
 
-    /// Erases the events of users, and of their own devices, that were received before `requestedAt`.
+    /// Deletes or anonymises the events of users, and of their own devices, that were received before `requestedAt`.
     ///
     /// The receipt with the tombstones is written before anything is erased, so that an interrupted erasure can be completed. Returns
     /// the shared devices that were kept as well.
-    func erase(_ users: Set<String>, includesShared: Bool, requestedAt: Timestamp) async throws -> (
-        Receipt, Set<String>
-    ) {
+    func erase(
+        _ users: Set<String>,
+        includesShared: Bool,
+        anonymises: Bool,
+        requestedAt: Timestamp
+    ) async throws -> (Receipt, Set<String>) {
         let devices = try await devices(of: users)
         let kept = Set(includesShared ? [] : devices.filter(\.isShared).map(\.anonymousID))
         var erased = Set(devices.map(\.anonymousID)).subtracting(kept)
@@ -90,6 +98,7 @@ struct Erasure {
             anonymousIDs: erased,
             sharedDevices: kept,
             includesShared: includesShared,
+            anonymises: anonymises,
             requestedAt: requestedAt,
             key: key
         )
@@ -99,11 +108,12 @@ struct Erasure {
             receipt: receipt.id,
             users: users.sorted(),
             anonymousIDs: erased.sorted(),
-            requestedAt: requestedAt
+            requestedAt: requestedAt,
+            mode: mode(anonymises: anonymises)
         )
         for tracker in trackers {
             let counts = try await erase(request, of: receipt, from: tracker)
-            stored.receipt.erased += Self.erased(counts.total, from: tracker)
+            stored.receipt.counts.add(counts.total, from: tracker)
         }
         try await finish(&stored)
         return (stored.receipt, kept)
@@ -120,12 +130,12 @@ struct Erasure {
     }
 
     /// Counts what `apply` would erase, and changes nothing.
-    func preview(_ receipts: [ReceiptFolder.Stored]) async throws(TrackerError) -> [Receipt.Erased] {
-        var counts: [Receipt.Erased] = []
+    func preview(_ receipts: [ReceiptFolder.Stored]) async throws(TrackerError) -> Receipt.Counts {
+        var counts = Receipt.Counts()
         for tracker in trackers {
             let found = try await tracker.identifiers(of: Tombstones(of: receipts.map(\.receipt), key: key))
             for stored in receipts {
-                counts += Self.erased(try await tracker.count(request(for: stored.receipt, found)), from: tracker)
+                counts.add(try await tracker.count(request(for: stored.receipt, found)), from: tracker)
             }
         }
         return counts
@@ -135,24 +145,24 @@ struct Erasure {
     ///
     /// `users` are the receipts' users, if they are known: in a refused record that is not JSON, they cannot be found by their hashes.
     /// Returns what was erased now.
-    func apply(_ receipts: [ReceiptFolder.Stored], of users: Set<String> = []) async throws -> [Receipt.Erased] {
+    func apply(_ receipts: [ReceiptFolder.Stored], of users: Set<String> = []) async throws -> Receipt.Counts {
         try await settle()
         var found: [[FoundIdentifier]] = []
         for tracker in trackers {
             let identifiers = try await tracker.identifiers(of: Tombstones(of: receipts.map(\.receipt), key: key))
             found.append(Array(Set(identifiers).union(users.map { FoundIdentifier(.user, $0) })))
         }
-        var erased: [Receipt.Erased] = []
+        var erased = Receipt.Counts()
         for var stored in receipts {
-            var total: [Receipt.Erased] = []
+            var total = Receipt.Counts()
             for (tracker, found) in zip(trackers, found) {
                 let request = request(for: stored.receipt, found)
                 let counts = try await erase(request, of: stored.receipt, from: tracker)
-                total += Self.erased(counts.total, from: tracker)
-                erased += Self.erased(counts.now, from: tracker)
+                total.add(counts.total, from: tracker)
+                erased.add(counts.now, from: tracker)
             }
             guard stored.receipt.finishedAt == nil else { continue }
-            stored.receipt.erased = total
+            stored.receipt.counts = total
             try await finish(&stored)
         }
         return erased
@@ -169,9 +179,12 @@ struct Erasure {
             receipt: receipt.id,
             users: own.filter { $0.subject == .user }.map(\.text).sorted(),
             anonymousIDs: own.filter { $0.subject == .anonymous }.map(\.text).sorted(),
-            requestedAt: receipt.requestTime
+            requestedAt: receipt.requestTime,
+            mode: mode(anonymises: receipt.anonymises)
         )
     }
+
+    private func mode(anonymises: Bool) -> ErasureMode { anonymises ? .anonymise(plan) : .delete }
 
     // MARK: Steps
 
@@ -205,13 +218,9 @@ struct Erasure {
         try ReceiptFolder.update(stored)
     }
 
-    private func count(_ request: ErasureRequest) async throws(TrackerError) -> [Receipt.Erased] {
-        var counts: [Receipt.Erased] = []
-        for tracker in trackers { counts += Self.erased(try await tracker.count(request), from: tracker) }
+    private func count(_ request: ErasureRequest) async throws(TrackerError) -> Receipt.Counts {
+        var counts = Receipt.Counts()
+        for tracker in trackers { counts.add(try await tracker.count(request), from: tracker) }
         return counts
-    }
-
-    private static func erased(_ events: [ErasedEvents], from tracker: any ErasingTracker) -> [Receipt.Erased] {
-        events.map { Receipt.Erased(tracker: tracker.name, place: $0.place, events: $0.count) }
     }
 }

@@ -26,8 +26,11 @@ struct ForgetCommand: AsyncParsableCommand {
             which is a hash of the id under privacy.hashKeyFile. From the receipts, 'sluice serve', 'load' and 'replay' know \
             whose earlier events no tracker gets. Needs the role that owns the tables. If it is interrupted, run it again.
 
+            With --anonymise, it keeps the rows of events without user id, anonymous id, session id, context, and properties that the \
+            plan marks as sensitive or does not describe. Later requests do not find these rows.
+
             With --again, it erases what receipts say, as is needed after a backup was restored; 'sluice check' fails until \
-            then.
+            then. Receipts of --anonymise anonymise again.
 
             It has nothing to do with 'sluice journal forget', which removes the cursor of a tracker.
 
@@ -50,6 +53,9 @@ struct ForgetCommand: AsyncParsableCommand {
     @Flag(help: "Print what would be erased, and erase nothing.")
     var dryRun = false
 
+    @Flag(help: "Keep the rows without what identifies the person, instead of erasing them.")
+    var anonymise = false
+
     @Flag(help: "Also erase the events without a user of anonymous ids that were seen with several users.")
     var includeShared = false
 
@@ -71,9 +77,12 @@ struct ForgetCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard again.isEmpty else {
-            guard user.isEmpty, file == nil, !includeShared, !allowLag else {
+            guard user.isEmpty, file == nil, !includeShared, !allowLag, !anonymise else {
                 throw ValidationError(
-                    "--again takes the people from the receipts, so it excludes --user, --file, --include-shared and --allow-lag."
+                    """
+                    --again takes the people, and whether to anonymise, from the receipts, so it excludes --user, --file, \
+                    --include-shared, --allow-lag and --anonymise.
+                    """
                 )
             }
             if again.contains("") { throw ValidationError("--again is empty.") }
@@ -117,6 +126,7 @@ struct ForgetCommand: AsyncParsableCommand {
             trackers: erasing,
             folder: ReceiptFolder(path: folder),
             key: key,
+            plan: wiring.catalog.plan,
             remainders: { requestedAt in
                 await Remainders(
                     settings: settings,
@@ -164,45 +174,73 @@ struct ForgetCommand: AsyncParsableCommand {
         guard again.isEmpty else { return try await runAgain(erasure) }
         let users = try users()
         if dryRun {
-            let preview = try await erasure.preview(users, includesShared: includeShared, requestedAt: .now())
+            let preview = try await erasure.preview(
+                users,
+                includesShared: includeShared,
+                anonymises: anonymise,
+                requestedAt: .now()
+            )
             try ForgetReport.show(preview, includesShared: includeShared)
             return
         }
         let interrupted = try erasure.interrupted(of: users, among: erasure.folder.read())
-        if let interrupted {
-            Terminal.printError("Completing the request of \(interrupted.receipt.requestedAt), which was interrupted.")
-            _ = try await erasure.apply([interrupted], of: users)
-            try await ForgetReport.show(shared: erasure.sharedDevices(of: [interrupted.receipt]))
-            try ForgetReport.show(try ReceiptFolder.read(paths: [interrupted.path])[0].receipt, at: interrupted.path)
-        }
+        if let interrupted { try await complete(interrupted, of: users, erasure) }
         // A request for more than the interrupted one is made as well.
         if interrupted.map({ includeShared && !$0.receipt.includesShared }) ?? true {
-            let requestedAt = Timestamp.now()
-            let delays = allowLag ? [] : try await catchUp.wait()
-            guard delays.isEmpty else {
-                throw Terminal.failure(
-                    """
-                    Nothing was erased, because the rows do not show all devices of these people yet: \(delays.joined(separator: "; ")). \
-                    Run it again later, or with --allow-lag if events without a user may stay.
-                    """
-                )
-            }
-            let (receipt, shared) = try await erasure.erase(
-                users,
-                includesShared: includeShared,
-                requestedAt: requestedAt
-            )
-            try ForgetReport.show(shared: shared)
-            try ForgetReport.show(receipt, at: "\(erasure.folder.path)/\(receipt.fileName)")
+            try await erase(users, erasure, catchUp)
         }
     }
 
+    /// Completes a request for the same people that was interrupted.
+    private func complete(
+        _ interrupted: ReceiptFolder.Stored,
+        of users: Set<String>,
+        _ erasure: Erasure
+    ) async throws {
+        guard interrupted.receipt.anonymises == anonymise else {
+            throw Terminal.failure(
+                """
+                A request of \(interrupted.receipt.requestedAt) to \(anonymise ? "erase" : "anonymise") the events of these people was \
+                interrupted; complete it first, \(anonymise ? "without" : "with") --anonymise.
+                """
+            )
+        }
+        Terminal.printError("Completing the request of \(interrupted.receipt.requestedAt), which was interrupted.")
+        _ = try await erasure.apply([interrupted], of: users)
+        try await ForgetReport.show(shared: erasure.sharedDevices(of: [interrupted.receipt]))
+        try ForgetReport.show(try ReceiptFolder.read(paths: [interrupted.path])[0].receipt, at: interrupted.path)
+    }
+
+    /// Makes a new request, once the destinations have what was received before it.
+    private func erase(_ users: Set<String>, _ erasure: Erasure, _ catchUp: CatchUp) async throws {
+        let requestedAt = Timestamp.now()
+        let delays = allowLag ? [] : try await catchUp.wait()
+        guard delays.isEmpty else {
+            throw Terminal.failure(
+                """
+                Nothing was changed, because the rows do not show all devices of these people yet: \(delays.joined(separator: "; ")). \
+                Run it again later, or with --allow-lag if events without a user may stay.
+                """
+            )
+        }
+        let (receipt, shared) = try await erasure.erase(
+            users,
+            includesShared: includeShared,
+            anonymises: anonymise,
+            requestedAt: requestedAt
+        )
+        try ForgetReport.show(shared: shared)
+        try ForgetReport.show(receipt, at: "\(erasure.folder.path)/\(receipt.fileName)")
+    }
+
     private func runAgain(_ erasure: Erasure) async throws {
+        // A request to delete must not come before an earlier one to anonymise: it would delete the rows that this one has kept.
         let receipts = try ReceiptFolder.read(paths: again)
+            .sorted { $0.receipt.requestTime < $1.receipt.requestTime }
         if let other = receipts.first(where: { !$0.receipt.isMade(with: erasure.key) }) {
             throw ReceiptFolder.Failure(
                 description:
-                    "'\(other.path)' was made with another key than privacy.hashKeyFile, so nobody can be found with it"
+                    "'\(other.path)' was made with another key than privacy.hashKeyFile, so no event can be found by it"
             )
         }
         let erased = dryRun ? try await erasure.preview(receipts) : try await erasure.apply(receipts)
@@ -227,7 +265,7 @@ struct ForgetCommand: AsyncParsableCommand {
         guard users.count <= Self.maximumPeople else {
             throw Terminal.failure("One run erases at most \(Self.maximumPeople) people; split the file.")
         }
-        // PostgreSQL's texts cannot have it, so nobody has such an id there.
+        // PostgreSQL's texts cannot have it, so no row has such an id.
         guard !users.contains(where: { $0.utf8.contains(0) }) else { throw Terminal.failure("A user id contains NUL.") }
         return Set(users)
     }

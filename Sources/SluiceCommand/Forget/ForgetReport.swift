@@ -7,10 +7,10 @@ enum ForgetReport {
     static func show(_ preview: Erasure.Preview, includesShared: Bool) throws {
         let shared = preview.devices.filter(\.isShared)
         let own = preview.devices.count - shared.count
-        try Terminal.print("\(own.of("anonymous id")) seen with no one else")
+        try Terminal.print("\(own.of("anonymous id")) seen with no other user")
         if !includesShared { try show(shared: Set(shared.map(\.anonymousID))) }
-        try show(counts: preview.counts, heading: "would be erased")
-        try Terminal.print("Nothing was erased: this is a dry run.")
+        try show(preview.counts, isDryRun: true)
+        try Terminal.print("Nothing was changed: this is a dry run.")
     }
 
     /// Lists the devices of several users, whose events without a user were kept.
@@ -22,7 +22,7 @@ enum ForgetReport {
 
     /// Prints a receipt.
     static func show(_ receipt: Receipt, at path: String) throws {
-        try show(counts: receipt.erased, heading: "erased")
+        try show(receipt.counts)
         try Terminal.print("remains:")
         for remainder in receipt.remains {
             let until = remainder.until.map { "until \($0)" } ?? "no date"
@@ -31,14 +31,21 @@ enum ForgetReport {
         try Terminal.print("receipt: \(path)")
     }
 
-    /// Prints what receipts have erased again, or would erase.
-    static func show(again erased: [Receipt.Erased], of receipts: Int, isDryRun: Bool) throws {
-        try show(counts: erased, heading: isDryRun ? "would be erased" : "erased")
+    /// Prints what receipts have erased or anonymised again, or would.
+    static func show(again counts: Receipt.Counts, of receipts: Int, isDryRun: Bool) throws {
+        try show(counts, isDryRun: isDryRun)
         let count: TerminalText = "\(receipts.of("receipt"))"
-        try Terminal.print(isDryRun ? "Nothing was erased: this is a dry run of \(count)." : "\(count) applied")
+        try Terminal.print(isDryRun ? "Nothing was changed: this is a dry run of \(count)." : "\(count) applied")
     }
 
-    private static func show(counts: [Receipt.Erased], heading: TerminalText) throws {
+    private static func show(_ counts: Receipt.Counts, isDryRun: Bool = false) throws {
+        if !counts.anonymised.isEmpty {
+            try show(counts.anonymised, heading: isDryRun ? "would be anonymised" : "anonymised")
+        }
+        try show(counts.erased, heading: isDryRun ? "would be erased" : "erased")
+    }
+
+    private static func show(_ counts: [Receipt.Erased], heading: TerminalText) throws {
         if counts.isEmpty { return try Terminal.print("\(heading): nothing") }
         try Terminal.print("\(heading):")
         for count in counts { try Terminal.print("  \(count.tracker): \(count.events.of("row")) of \(count.place)") }

@@ -1,6 +1,7 @@
 import EventModel
 import EventValidation
 import Foundation
+import TrackerKit
 
 /// What `sluice forget` has erased, what remains elsewhere and until when, and the tombstones; never an identifier.
 ///
@@ -15,28 +16,44 @@ struct Receipt: Codable, Hashable {
         let hash: String
     }
 
-    /// How many events were erased in a place of a tracker.
+    /// How many events were erased or anonymised in a place of a tracker.
     struct Erased: Codable, Hashable {
         let tracker: String
         let place: String
         let events: Int
     }
 
+    /// How many events were deleted and how many anonymised, or would be.
+    struct Counts {
+        var erased: [Erased] = []
+        var anonymised: [Erased] = []
+
+        mutating func add(_ events: [ErasedEvents], from tracker: any ErasingTracker) {
+            for event in events {
+                let counted = Erased(tracker: tracker.name, place: event.place, events: event.count)
+                if event.isAnonymised { anonymised.append(counted) } else { erased.append(counted) }
+            }
+        }
+    }
+
     let format: String
     /// A UUID.
     let id: String
-    /// Events that were received before this time are erased; RFC 3339.
+    /// Events that were received before this time are erased or anonymised; RFC 3339.
     let requestedAt: String
-    /// When everything was erased that Sluice erases itself; `nil` until then.
+    /// When everything was erased or anonymised that Sluice erases itself; `nil` until then.
     var finishedAt: String?
     /// Identifies the key of the hashes without revealing it.
     let keyFingerprint: String
-    /// Whether events without a user were erased from devices of several users.
+    /// Whether events without a user were erased, or anonymised, from devices of several users.
     let includesShared: Bool
+    /// Whether events are anonymised instead of deleted where that is possible.
+    let anonymises: Bool
     let tombstones: [Entry]
     /// The hashes of the anonymous ids that were seen with several users, and were not erased.
     let sharedDevices: [String]
     var erased: [Erased] = []
+    var anonymised: [Erased] = []
     var remains: [Remainder] = []
 
     /// Creates the receipt of a request that has just been made.
@@ -45,6 +62,7 @@ struct Receipt: Codable, Hashable {
         anonymousIDs: Set<String>,
         sharedDevices: Set<String>,
         includesShared: Bool,
+        anonymises: Bool,
         requestedAt: Timestamp,
         key: HashKey
     ) {
@@ -56,6 +74,7 @@ struct Receipt: Codable, Hashable {
         self.requestedAt = requestedAt.description
         keyFingerprint = key.fingerprint
         self.includesShared = includesShared
+        self.anonymises = anonymises
         tombstones =
             hashes(users, .user).map { Entry(subject: Tombstone.Subject.user.rawValue, hash: $0) }
             + hashes(anonymousIDs, .anonymous).map { Entry(subject: Tombstone.Subject.anonymous.rawValue, hash: $0) }
@@ -114,6 +133,12 @@ struct Receipt: Codable, Hashable {
                 Tombstone(subject: $0, hash: entry.hash, requestedAt: requestTime)
             }
         }
+    }
+
+    /// What was deleted and what was anonymised.
+    var counts: Counts {
+        get { Counts(erased: erased, anonymised: anonymised) }
+        set { (erased, anonymised) = (newValue.erased, newValue.anonymised) }
     }
 
     /// The hashes of its users.

@@ -12,7 +12,7 @@ struct ReceiptCheck {
     let limit: Duration
     private let clock = RelativeClock(ContinuousClock())
 
-    /// The part of the report; `nil` if nobody was erased, as far as can be seen.
+    /// The part of the report; `nil` if there is no sign of an erasure.
     func part() async -> CheckReport.Part? {
         var part = CheckReport.Part(name: "receipts", summary: "", problems: [])
         let receipts = receipts(&part)

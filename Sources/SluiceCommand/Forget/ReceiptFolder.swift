@@ -37,7 +37,7 @@ struct ReceiptFolder {
     func existingNames() throws(Failure) -> [String] {
         guard let names = try names() else {
             throw Failure(
-                description: "there is no folder '\(path)'; mount it, or create it if nobody was ever erased"
+                description: "there is no folder '\(path)'; mount it, or create it before the first request"
             )
         }
         return names

@@ -144,7 +144,7 @@ struct Remainders {
             retentions = try await tracker.retentions(for: catalog)
         } catch {
             await tracker.stop()
-            let note = "Topics have the events, and nobody could be asked until when: \(error.message)"
+            let note = "Topics have the events; the brokers could not be asked until when: \(error.message)"
             return [Remainder(place: name, note: note, until: nil, task: .operatorsTask)]
         }
         await tracker.stop()

@@ -1,4 +1,5 @@
 import EventModel
+import EventSchema
 import EventValidation
 import TrackerKit
 
@@ -16,11 +17,18 @@ struct ErasureRun {
     let connection: PostgresConnection
     let statements: ErasureStatements
     let limit: WaitLimit
+    /// The tracker's name in the plan.
+    private let tracker: String
 
-    init(_ connection: PostgresConnection, schema: String, _ limit: WaitLimit) throws(PostgresFailure) {
+    init(
+        _ connection: PostgresConnection,
+        _ configuration: PostgresConfiguration,
+        _ limit: WaitLimit
+    ) throws(PostgresFailure) {
         self.connection = connection
         self.limit = limit
-        statements = ErasureStatements(schema: schema)
+        tracker = configuration.name
+        statements = ErasureStatements(schema: configuration.schema)
         try connection.execute(Self.noTimeout, limit)
     }
 
@@ -91,35 +99,48 @@ struct ErasureRun {
 
     func count(_ request: ErasureRequest) throws(PostgresFailure) -> [ErasedEvents] {
         var counts: [ErasedEvents] = []
-        func add(_ place: String, _ statement: String) throws(PostgresFailure) {
+        func add(_ place: String, isAnonymised: Bool, _ statement: String) throws(PostgresFailure) {
             let count = try rows(statement, parameters(of: request)).first?.first.flatMap { $0.flatMap { Int($0) } }
-            if let count, count > 0 { counts.append(ErasedEvents(place: place, count: count)) }
+            guard let count, count > 0 else { return }
+            counts.append(ErasedEvents(place: place, count: count, isAnonymised: isAnonymised))
         }
         try connection.execute(ErasureStatements.createNamed, limit)
         let withDevices = !request.anonymousIDs.isEmpty
-        for table in try tables() { try add(table.place, statements.count(in: table, withDevices: withDevices)) }
-        try add("\(statements.schema).\(LoaderTable.refused.name)", statements.countRefused)
+        for table in try tables(for: request.mode) {
+            let statement = statements.count(in: table, withDevices: withDevices)
+            try add(table.place, isAnonymised: table.keepsRows, statement)
+        }
+        try add(statements.placeOfRefused, isAnonymised: false, statements.countRefused)
         return counts
     }
 
     func erase(_ request: ErasureRequest) throws(PostgresFailure) -> ErasureCounts {
         try connection.execute(ErasureStatements.createNamed, limit)
-        let tables = try tables()
-        let earlier = try erased(for: request.receipt)
+        let tables = try tables(for: request.mode)
+        let earlier = try erased(for: request, from: tables)
         // What was being written when the tombstones became known is committed then.
         try waitForWriters(of: tables)
         try eraseOnce(request, from: tables)
         try vacuum(request.receipt)
         // Finds what a process wrote that learnt of the tombstones too late.
         if try eraseOnce(request, from: tables) { try vacuum(request.receipt) }
-        return ErasureCounts(total: try erased(for: request.receipt), earlier: earlier)
+        return ErasureCounts(total: try erased(for: request, from: tables), earlier: earlier)
     }
 
-    /// How many rows were erased for a receipt so far.
-    private func erased(for receipt: String) throws(PostgresFailure) -> [ErasedEvents] {
-        try rows(statements.erased, receipt).compactMap { row in
+    /// How many rows were deleted or anonymised for a request's receipt so far.
+    private func erased(
+        for request: ErasureRequest,
+        from tables: [ErasureStatements.Table]
+    ) throws(PostgresFailure) -> [ErasedEvents] {
+        // A partition that is gone by now is in none of the tables.
+        let deleted = Set(tables.filter { !$0.keepsRows }.map(\.place) + [statements.placeOfRefused])
+        return try rows(statements.erased, request.receipt).compactMap { row in
             guard let place = row[0], let count = row[1].flatMap({ Int($0) }) else { return nil }
-            return ErasedEvents(place: place, count: count)
+            return ErasedEvents(
+                place: place,
+                count: count,
+                isAnonymised: request.mode != .delete && !deleted.contains(place)
+            )
         }
     }
 
@@ -146,12 +167,21 @@ struct ErasureRun {
     ) throws(PostgresFailure) -> Bool {
         let parameters = parameters(of: request) + [request.receipt]
         var hasErased = false
-        let withDevices = !request.anonymousIDs.isEmpty
-        let erasures = tables.map { statements.erase(in: $0, withDevices: withDevices) }
-        for statement in erasures + [statements.eraseRefused] {
-            let parts = try connection.rows(of: statement, parameters: parameters, limit)
+        func erase(_ statement: String) throws(PostgresFailure) {
+            let parts = try rows(statement, parameters)
             hasErased = hasErased || !parts.isEmpty
         }
+        let withDevices = !request.anonymousIDs.isEmpty
+        for table in tables {
+            if let change = statements.allowNulls(in: table) {
+                // Readers and loaders wait behind this lock, so a table without such a row is left alone.
+                let one = try rows(statements.find(in: table, withDevices: withDevices), self.parameters(of: request))
+                if one.isEmpty { continue }
+                try PatientChange(connection: connection, limit: limit).run(change)
+            }
+            try erase(statements.erase(in: table, withDevices: withDevices))
+        }
+        try erase(statements.eraseRefused)
         return hasErased
     }
 
@@ -196,6 +226,29 @@ struct ErasureRun {
             guard let schema = row[0], let name = row[1] else { return nil }
             return ErasureStatements.Table(schema: schema, name: name)
         }
+    }
+
+    /// The tables with what the mode does to their rows.
+    private func tables(for mode: ErasureMode) throws(PostgresFailure) -> [ErasureStatements.Table] {
+        var tables = try tables()
+        guard case .anonymise(let plan) = mode else { return tables }
+        let kept = KeptColumns(plan, tracker: tracker, schema: statements.schema)
+        for index in tables.indices { tables[index].emptied = try emptied(of: tables[index], kept) }
+        return tables
+    }
+
+    /// The columns of a table that are not kept; `nil` if one of them belongs to the primary key, and so needs its values.
+    private func emptied(
+        of table: ErasureStatements.Table,
+        _ kept: KeptColumns
+    ) throws(PostgresFailure) -> [EmptiedColumn]? {
+        var emptied: [EmptiedColumn] = []
+        for row in try rows(ErasureStatements.columns, table.sqlName) {
+            guard let name = row[0], !kept.contains(name, in: table) else { continue }
+            if row[3] == "t" { return nil }
+            emptied.append(EmptiedColumn(name: name, isRequired: row[1] == "t", hasDefault: row[2] == "t"))
+        }
+        return emptied
     }
 
     private func parameters(of request: ErasureRequest) -> [String] {

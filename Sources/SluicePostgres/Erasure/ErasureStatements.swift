@@ -16,7 +16,10 @@ struct ErasureStatements {
     struct Table: Sendable {
         let schema: String
         let name: String
+        /// The columns whose values are removed, so that the rows are kept; `nil` if the rows are deleted.
+        var emptied: [EmptiedColumn]?
 
+        var keepsRows: Bool { emptied != nil }
         var sqlName: String { SQLText.identifier(schema) + "." + SQLText.identifier(name) }
         /// As a receipt names it.
         var place: String { "\(schema).\(name)" }
@@ -68,6 +71,28 @@ struct ErasureStatements {
     static let unfinished = """
         SELECT DISTINCT virtualtransaction FROM pg_sleep(0.1), pg_catalog.pg_locks WHERE virtualtransaction = ANY ($1::text[])
         """
+
+    /// Selects the columns of the table `$1` that an UPDATE can set: the name, whether it is NOT NULL, whether it has a default, and
+    /// whether it belongs to the primary key.
+    ///
+    /// The server computes generated columns again; an identity is a number that it has chosen.
+    static let columns = """
+        SELECT a.attname, a.attnotnull, a.atthasdef, EXISTS (SELECT FROM pg_catalog.pg_index i
+            WHERE i.indrelid = a.attrelid AND i.indisprimary
+                AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
+        FROM pg_catalog.pg_attribute a WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped
+            AND a.attgenerated = '' AND a.attidentity = '' ORDER BY a.attnum
+        """
+
+    /// Lets the columns of a table that are emptied have no value; `nil` if all of them may.
+    ///
+    /// The timeout of the lock is longer than the time after which an automatic vacuum gives way.
+    func allowNulls(in table: Table) -> String? {
+        let columns = (table.emptied ?? []).filter(\.rejectsNull).map { SQLText.identifier($0.name) }
+        guard !columns.isEmpty else { return nil }
+        let changes = columns.map { "ALTER COLUMN \($0) DROP NOT NULL" }.joined(separator: ", ")
+        return "BEGIN; SET LOCAL lock_timeout = '2s'; ALTER TABLE \(table.sqlName) \(changes); COMMIT"
+    }
 
     // MARK: Identifiers
 
@@ -125,6 +150,8 @@ struct ErasureStatements {
     // MARK: Rows
 
     private var refused: String { LoaderTable.refused.sqlName(in: schema) }
+    /// The table of refused records as a receipt names it.
+    var placeOfRefused: String { "\(schema).\(LoaderTable.refused.name)" }
 
     /// The rows of the users `$1` and the anonymous ids `$2` that were received before `$3`.
     ///
@@ -192,22 +219,30 @@ struct ErasureStatements {
         "SELECT count(*) FROM \(table.sqlName) WHERE \(Self.ofPeople(withDevices: withDevices))"
     }
 
+    /// Selects one of the rows that `erase` would erase.
+    func find(in table: Table, withDevices: Bool) -> String {
+        "SELECT 1 FROM \(table.sqlName) WHERE \(Self.ofPeople(withDevices: withDevices)) LIMIT 1"
+    }
+
     /// Counts what `eraseRefused` would erase.
     var countRefused: String { "SELECT count(*) FROM \(refused) WHERE \(Self.ofPeopleRefused)" }
 
-    /// Erases rows, counts them for the receipt `$4` in the same transaction, and returns a row for each partition that had some.
+    /// Deletes or anonymises rows, counts them for the receipt `$4` in the same transaction, and returns a row for each partition that
+    /// had some.
     func erase(in table: Table, withDevices: Bool) -> String {
-        erase(from: table.sqlName, Self.ofPeople(withDevices: withDevices), place: table.place)
+        let assignments = table.emptied?.map(\.assignment).joined(separator: ", ")
+        let change = assignments.map { "UPDATE \(table.sqlName) SET \($0)" } ?? "DELETE FROM \(table.sqlName)"
+        return erase(by: "\(change) WHERE \(Self.ofPeople(withDevices: withDevices))", place: table.place)
     }
 
-    /// Does the same to refused records.
+    /// Deletes refused records in the same way.
     var eraseRefused: String {
-        erase(from: refused, Self.ofPeopleRefused, place: "\(schema).\(LoaderTable.refused.name)")
+        erase(by: "DELETE FROM \(refused) WHERE \(Self.ofPeopleRefused)", place: placeOfRefused)
     }
 
-    private func erase(from table: String, _ condition: String, place: String) -> String {
+    private func erase(by change: String, place: String) -> String {
         """
-        WITH erased AS (DELETE FROM \(table) WHERE \(condition) RETURNING tableoid AS part)
+        WITH erased AS (\(change) RETURNING tableoid AS part)
         INSERT INTO \(own(Self.counts)) AS counted (receipt, schema_name, table_name, place, events)
         SELECT $4::uuid, n.nspname, c.relname, \(SQLText.literal(place)), count(*) FROM erased
         JOIN pg_catalog.pg_class c ON c.oid = erased.part JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -234,7 +269,7 @@ struct ErasureStatements {
         """
     }
 
-    /// Selects how many rows were erased for the receipt `$1`, by place.
+    /// Selects how many rows were deleted or anonymised for the receipt `$1`, by place.
     var erased: String {
         """
         SELECT place, sum(events) FROM \(own(Self.counts)) WHERE receipt = $1::uuid GROUP BY place ORDER BY place

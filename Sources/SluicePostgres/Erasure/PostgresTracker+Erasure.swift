@@ -58,7 +58,7 @@ extension PostgresSession {
         do {
             return .success(
                 try withConnection(interrupt, timeout: timeout) { connection, limit throws(PostgresFailure) in
-                    try work(ErasureRun(connection, schema: configuration.schema, limit))
+                    try work(ErasureRun(connection, configuration, limit))
                 }
             )
         } catch {

@@ -7,151 +7,10 @@ import Testing
 /// `sluice forget`, and what keeps the people from coming back.
 @Suite("sluice forget", .timeLimit(.minutes(5)))
 struct ForgetTests {
-    private static let plan = """
-        <plist>
-        <dict>
-          <key>events</key>
-          <dict>
-            <key>Bought</key>
-            <dict>
-              <key>registeredTrackers</key> <array><string>postgres</string></array>
-              <key>payload</key> <dict><key>note</key> <string>string</string></dict>
-            </dict>
-            <key>Seen</key>
-            <dict>
-              <key>registeredTrackers</key> <array><string>postgres</string></array>
-              <key>payload</key> <dict><key>note</key> <string>string</string></dict>
-            </dict>
-          </dict>
-        </dict>
-        </plist>
-        """
-    private static let environment = [
-        "SLUICE_PRIVACY_HASH_KEY_FILE": "hash.key", "SLUICE_PRIVACY_RECEIPTS_FOLDER": "receipts",
-    ]
-    /// What must be left nowhere: it is part of each identifier and each value of the person's events.
-    private static let canary = "CANARY"
-
-    private let folder: TestFolder
-    private let database: TestDatabase
+    private let scene: ForgetScene
 
     init() async throws {
-        folder = try TestFolder()
-        try folder.write(Self.plan, to: "plan/plan.plist")
-        try folder.write("a key of enough bytes\n", to: "hash.key")
-        // As an operator does before the first request.
-        try FileManager.default.createDirectory(atPath: folder.path("receipts"), withIntermediateDirectories: false)
-        database = try await PrivatePostgres.shared().makeDatabase()
-        let migration = try await Sluice.run("migrate", "--events", "plan", "--postgres", database.url, in: folder)
-        #expect(migration.ending == .exit(0), "\(migration.errors)")
-    }
-
-    private static func event(_ name: String, user: String?, device: String?, note: String) -> String {
-        let fields = [user.map { #""userId":"\#($0)","# }, device.map { #""anonymousId":"\#($0)","# }].compactMap { $0 }
-        let context = #""sessionId":"s-\#(note)","context":{"page":"\#(note)"},"#
-        return #"{"name":"\#(name)",\#(fields.joined())\#(context)"payload":{"note":"\#(note)"}}"#
-    }
-
-    /// The person's events, with and without the user, and those of others; 8 rows.
-    private static var events: [String] {
-        ["Bought", "Seen"].flatMap { name in
-            [
-                event(name, user: "\(canary)-user", device: "\(canary)-device", note: canary),
-                event(name, user: nil, device: "\(canary)-device", note: canary),
-                event(name, user: "bob", device: "kiosk", note: "other"),
-                event(name, user: nil, device: "kiosk", note: "unknown"),
-            ]
-        }
-    }
-
-    private func sluice(_ arguments: String..., at database: TestDatabase? = nil) async throws -> Finished {
-        let fixed = ["--events", "plan", "--postgres", (database ?? self.database).url, "--no-console"]
-        return try await Sluice.run(arguments + fixed, in: folder, environment: Self.environment)
-    }
-
-    /// Serves until events are in the tables, and returns the lines of the log.
-    private func serve(_ events: [String], rows: Int) async throws -> [String] {
-        let server = try await ServingSluice.start(
-            "--postgres",
-            database.url,
-            "--no-console",
-            "--log-level",
-            "trace",
-            in: folder,
-            plan: "plan",
-            environment: Self.environment
-        )
-        if !events.isEmpty {
-            let answer = try await server.post(events.joined(separator: "\n"), type: "application/x-ndjson")
-            #expect(answer.status == 200, "\(answer.body)")
-        }
-        while try await self.rows(in: database) < rows { try await waitBriefly() }
-        server.process.send(SIGTERM)
-        #expect(try await server.process.waitForEnd() == .exit(0))
-        return server.process.errors.lines
-    }
-
-    private func rows(in database: TestDatabase) async throws -> Int {
-        let count = "SELECT (SELECT count(*) FROM analytics.bought) + (SELECT count(*) FROM analytics.seen)"
-        return Int(try await database.run(count).first ?? "") ?? -1
-    }
-
-    /// Stores a record that a loader has refused.
-    private func refuse(_ value: String, header: String, offset: Int) async throws {
-        try await database.run(
-            """
-            INSERT INTO analytics._sluice_refused VALUES ('l', 'postgres', 'c', 't', 0, \(offset), 'key', '\(value)',
-                '[{"name":"subject","value":"\(header)"}]', '{}', now())
-            """
-        )
-    }
-
-    private func refused(in database: TestDatabase) async throws -> [String] {
-        try await database.run("SELECT record_offset FROM analytics._sluice_refused ORDER BY 1")
-    }
-
-    /// Runs `sluice forget` while the rows of a table are locked, and kills it when a query answers with `1`.
-    private func killForget(
-        _ arguments: String...,
-        at database: TestDatabase,
-        whileLocked table: String,
-        once query: String
-    ) async throws {
-        let session = try database.server.openSession(database.name)
-        try session.run("BEGIN; SELECT count(*) FROM (SELECT FROM analytics.\(table) FOR UPDATE) locked;")
-        let process = try SluiceProcess(
-            ["forget"] + arguments + ["--events", "plan", "--postgres", database.url, "--no-console"],
-            in: folder,
-            environment: Self.environment
-        )
-        while try await database.run(query) != ["1"] { try await waitBriefly() }
-        process.send(SIGKILL)
-        _ = try await process.waitForEnd()
-        // The server notices the end of the process late, and would go on.
-        try await database.run(
-            """
-            SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
-            WHERE datname = current_database() AND application_name LIKE 'sluice%'
-            """
-        )
-        try session.close()
-    }
-
-    /// How many lines of a dump of a database have the canary.
-    private func canaries(in database: TestDatabase) async throws -> Int {
-        let dump = try await Command.run("pg_dump", [database.url])
-        try #require(dump.status == 0)
-        #expect(dump.text.contains("bob"))
-        return dump.text.split(separator: "\n").count { $0.contains(Self.canary) }
-    }
-
-    /// The only receipt.
-    private func receipt() throws -> [String: Any] {
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("receipts"))
-        try #require(names.count == 1)
-        let data = try Data(contentsOf: folder.url.appending(path: "receipts/\(names[0])"))
-        #expect(data.range(of: Data(Self.canary.utf8)) == nil)
-        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        scene = try await ForgetScene()
     }
 
     @Test(
@@ -159,24 +18,25 @@ struct ForgetTests {
         .promise("erased-person")
     )
     func erased() async throws {
-        _ = try await serve(Self.events, rows: 8)
-        try await refuse(#"{"userId":"\#(Self.canary)-user","payload":{}}"#, header: Self.canary, offset: 1)
-        try await refuse(#"{"userId":"bob","payload":{"size":"\#(Self.canary)-user"}}"#, header: "bob", offset: 2)
-        let backup = try await PrivatePostgres.shared().makeDatabase("TEMPLATE \(database.name)")
-        #expect(try await canaries(in: database) == 5)
+        _ = try await scene.serve(ForgetScene.events, rows: 8)
+        let user = ForgetScene.user
+        try await scene.refuse(#"{"userId":"\#(user)","payload":{}}"#, header: ForgetScene.canary, offset: 1)
+        try await scene.refuse(#"{"userId":"bob","payload":{"size":"\#(user)"}}"#, header: "bob", offset: 2)
+        let backup = try await PrivatePostgres.shared().makeDatabase("TEMPLATE \(scene.database.name)")
+        #expect(try await scene.canaries(in: scene.database) == 5)
 
-        let preview = try await sluice("forget", "--user", "\(Self.canary)-user", "--dry-run")
+        let preview = try await scene.sluice("forget", "--user", user, "--dry-run")
         #expect(preview.ending == .exit(0), "\(preview.errors)")
         #expect(preview.output.contains("  postgres: 2 rows of analytics.bought"), "\(preview.output)")
-        #expect(try await canaries(in: database) == 5)
+        #expect(try await scene.canaries(in: scene.database) == 5)
 
-        let forget = try await sluice("forget", "--user", "\(Self.canary)-user")
+        let forget = try await scene.sluice("forget", "--user", ForgetScene.user)
         #expect(forget.ending == .exit(0), "\(forget.errors)")
-        #expect(try await canaries(in: database) == 0)
-        #expect(try await rows(in: database) == 4)
-        #expect(try await refused(in: database) == ["2"])
-        #expect(!(forget.output + forget.errors).contains { $0.contains(Self.canary) })
-        let receipt = try receipt()
+        #expect(try await scene.canaries(in: scene.database) == 0)
+        #expect(try await scene.rows(in: scene.database) == 4)
+        #expect(try await scene.refused(in: scene.database) == ["2"])
+        #expect(!(forget.output + forget.errors).contains { $0.contains(ForgetScene.canary) })
+        let receipt = try scene.receipt()
         #expect((receipt["tombstones"] as? [Any])?.count == 2)
         let places = (receipt["remains"] as? [[String: Any]] ?? []).compactMap { $0["place"] as? String }
         #expect(
@@ -187,36 +47,84 @@ struct ForgetTests {
         )
 
         // The journal still has the events.
-        let replay = try await sluice("replay", "--json", "journal://journal")
+        let replay = try await scene.sluice("replay", "--json", "journal://journal")
         #expect(replay.ending == .exit(0), "\(replay.errors)")
         #expect(
             (replay.output + replay.errors).contains { $0.contains(#""forgotten":{"postgres":4}"#) },
             "\(replay.output)"
         )
-        #expect(try await canaries(in: database) == 0)
-        #expect(try await sluice("check").ending == .exit(0))
+        #expect(try await scene.canaries(in: scene.database) == 0)
+        #expect(try await scene.sluice("check").ending == .exit(0))
 
-        let stale = try await sluice("check", at: backup)
+        let stale = try await scene.sluice("check", at: backup)
         #expect(stale.ending == .exit(1))
         #expect(stale.output.contains { $0.contains("[erasure-undone]") }, "\(stale.output)")
-        #expect(try await canaries(in: backup) == 5)
-        let again = try await sluice("forget", "--again", "receipts", at: backup)
+        #expect(try await scene.canaries(in: backup) == 5)
+        let again = try await scene.sluice("forget", "--again", "receipts", at: backup)
         #expect(again.ending == .exit(0), "\(again.errors)")
-        #expect(try await canaries(in: backup) == 0)
-        #expect(try await rows(in: backup) == 4)
-        #expect(try await refused(in: backup) == ["2"])
-        #expect(try await sluice("check", at: backup).ending == .exit(0))
+        #expect(try await scene.canaries(in: backup) == 0)
+        #expect(try await scene.rows(in: backup) == 4)
+        #expect(try await scene.refused(in: backup) == ["2"])
+        #expect(try await scene.sluice("check", at: backup).ending == .exit(0))
         // What it reports is what it has erased now.
-        try await backup.run(
-            "UPDATE analytics.seen SET user_id = '\(Self.canary)-user' WHERE user_id = 'bob'"
-        )
-        let once = try await sluice("forget", "--again", "receipts", at: backup)
+        try await backup.run("UPDATE analytics.seen SET user_id = '\(user)' WHERE user_id = 'bob'")
+        let once = try await scene.sluice("forget", "--again", "receipts", at: backup)
         #expect(once.output.filter { $0.contains("postgres:") } == ["  postgres: 1 row of analytics.seen"])
 
         // Somebody who returns is a new person.
-        let log = try await serve([Self.events[0]], rows: 5)
-        #expect(!log.contains { $0.contains(Self.canary) })
-        #expect(try await canaries(in: database) == 1)
+        let log = try await scene.serve([ForgetScene.events[0]], rows: 5)
+        #expect(!log.contains { $0.contains(ForgetScene.canary) })
+        #expect(try await scene.canaries(in: scene.database) == 1)
+    }
+
+    @Test(
+        "after rows were anonymised, no dump has the person; later arrivals are dropped, and a restored backup is anonymised again",
+        .promise("erased-person")
+    )
+    func anonymised() async throws {
+        _ = try await scene.serve(ForgetScene.allEvents(note: "kept"), rows: 8)
+        let backup = try await PrivatePostgres.shared().makeDatabase("TEMPLATE \(scene.database.name)")
+        let person = ["forget", "--anonymise", "--user", ForgetScene.user]
+
+        let preview = try await scene.sluice(person + ["--dry-run"])
+        #expect(preview.ending == .exit(0), "\(preview.errors)")
+        #expect(preview.output.contains("would be anonymised:"), "\(preview.output)")
+        #expect(preview.output.contains("  postgres: 2 rows of analytics.bought"), "\(preview.output)")
+        #expect(try await scene.canaries(in: scene.database) == 4)
+
+        let forget = try await scene.sluice(person)
+        #expect(forget.ending == .exit(0), "\(forget.errors)")
+        #expect(forget.output.contains("anonymised:"), "\(forget.output)")
+        #expect(try await scene.canaries(in: scene.database) == 0)
+        #expect(try await scene.rows(in: scene.database) == 8)
+        let kept = "SELECT count(*) FROM analytics.seen WHERE note = 'kept' AND user_id IS NULL AND context IS NULL"
+        #expect(try await scene.database.run(kept) == ["2"])
+        let receipt = try scene.receipt()
+        #expect(receipt["anonymises"] as? Bool == true)
+        #expect((receipt["erased"] as? [Any])?.isEmpty == true)
+        let anonymised = try #require(receipt["anonymised"] as? [[String: Any]])
+        #expect(anonymised.compactMap { $0["events"] as? Int } == [2, 2])
+
+        let replay = try await scene.sluice("replay", "--json", "journal://journal")
+        #expect(
+            (replay.output + replay.errors).contains { $0.contains(#""forgotten":{"postgres":4}"#) },
+            "\(replay.output)"
+        )
+        #expect(try await scene.rows(in: scene.database) == 8)
+        #expect(try await scene.sluice("check").ending == .exit(0))
+
+        #expect(try await scene.sluice("check", at: backup).ending == .exit(1))
+        let again = try await scene.sluice("forget", "--again", "receipts", at: backup)
+        #expect(again.ending == .exit(0), "\(again.errors)")
+        #expect(again.output.contains("anonymised:"), "\(again.output)")
+        #expect(try await scene.canaries(in: backup) == 0)
+        #expect(try await scene.rows(in: backup) == 8)
+        #expect(try await scene.sluice("check", at: backup).ending == .exit(0))
+        // What it reports is what it has anonymised now.
+        try await backup.run("UPDATE analytics.seen SET user_id = '\(ForgetScene.user)' WHERE user_id = 'bob'")
+        let once = try await scene.sluice("forget", "--again", "receipts", at: backup)
+        #expect(once.output.prefix(2) == ["anonymised:", "  postgres: 1 row of analytics.seen"], "\(once.output)")
+        #expect(try await scene.rows(in: backup) == 8)
     }
 
     @Test(
@@ -224,20 +132,22 @@ struct ForgetTests {
         .promise("erased-person")
     )
     func shared() async throws {
-        let others = ["eve", "zoe"].map { Self.event("Seen", user: $0, device: "kiosk", note: "other") }
-        _ = try await serve(Self.events + others, rows: 10)
-        let kept = try await sluice("forget", "--user", "bob")
+        let others = ["eve", "zoe"].map { ForgetScene.event("Seen", user: $0, device: "kiosk", note: "other") }
+        _ = try await scene.serve(ForgetScene.events + others, rows: 10)
+        let kept = try await scene.sluice("forget", "--user", "bob")
         #expect(kept.ending == .exit(0), "\(kept.errors)")
         #expect(kept.output.contains("shared device, not erased without --include-shared: kiosk"), "\(kept.output)")
         let left = "SELECT user_id FROM analytics.seen WHERE anonymous_id = 'kiosk' ORDER BY user_id NULLS LAST"
-        #expect(try await database.run("SELECT coalesce(user_id, '-') FROM (\(left)) kept") == ["eve", "zoe", "-"])
+        #expect(
+            try await scene.database.run("SELECT coalesce(user_id, '-') FROM (\(left)) kept") == ["eve", "zoe", "-"]
+        )
         // No row of bob is left that shows the device.
-        let rest = try await sluice("forget", "--user", "bob", "--include-shared")
+        let rest = try await scene.sluice("forget", "--user", "bob", "--include-shared")
         #expect(rest.ending == .exit(0), "\(rest.errors)")
-        #expect(try await database.run("SELECT coalesce(user_id, '-') FROM (\(left)) kept") == ["eve", "zoe"])
-        let all = try await sluice("forget", "--user", "eve", "--include-shared")
+        #expect(try await scene.database.run("SELECT coalesce(user_id, '-') FROM (\(left)) kept") == ["eve", "zoe"])
+        let all = try await scene.sluice("forget", "--user", "eve", "--include-shared")
         #expect(all.ending == .exit(0), "\(all.errors)")
-        #expect(try await database.run("SELECT coalesce(user_id, '-') FROM (\(left)) kept") == ["zoe"])
+        #expect(try await scene.database.run("SELECT coalesce(user_id, '-') FROM (\(left)) kept") == ["zoe"])
     }
 
     @Test(
@@ -249,155 +159,91 @@ struct ForgetTests {
             "--postgres",
             "postgres://postgres@127.0.0.1:1/none",
             "--no-console",
-            in: folder,
+            in: scene.folder,
             plan: "plan",
-            environment: Self.environment
+            environment: ForgetScene.environment
         )
-        let answer = try await server.post(Self.events.joined(separator: "\n"), type: "application/x-ndjson")
+        let answer = try await server.post(ForgetScene.events.joined(separator: "\n"), type: "application/x-ndjson")
         #expect(answer.status == 200, "\(answer.body)")
         server.process.send(SIGKILL)
         _ = try await server.process.waitForEnd()
         // No row says whose device it is, so only events that name the user are covered.
-        let early = try await sluice("forget", "--user", "\(Self.canary)-user")
+        let early = try await scene.sluice("forget", "--user", ForgetScene.user)
         #expect(early.ending == .exit(1))
         #expect(early.errors.contains { $0.contains("'postgres' has not delivered") }, "\(early.errors)")
-        let receipts = try? FileManager.default.contentsOfDirectory(atPath: folder.path("receipts"))
+        let receipts = try? FileManager.default.contentsOfDirectory(atPath: scene.folder.path("receipts"))
         #expect(receipts?.isEmpty ?? true)
-        let forget = try await sluice("forget", "--user", "\(Self.canary)-user", "--allow-lag")
+        let forget = try await scene.sluice("forget", "--user", ForgetScene.user, "--allow-lag")
         #expect(forget.ending == .exit(0), "\(forget.errors)")
-        let remains = try #require(try receipt()["remains"] as? [[String: Any]])
+        let remains = try #require(try scene.receipt()["remains"] as? [[String: Any]])
         let journal = try #require(remains.first { $0["place"] as? String == "journal" })
         #expect(journal["until"] == nil)
         let cuts = try #require(remains.first { $0["place"] as? String == "journal's .cut files" })
         #expect(cuts["until"] == nil)
         #expect((journal["note"] as? String)?.contains("trackers have delivered or skipped them: postgres.") == true)
 
-        let log = try await serve([], rows: 6)
+        let log = try await scene.serve([], rows: 6)
         #expect(log.contains { $0.contains("The tracker does not get events of people whose data was erased.") })
-        #expect(try await rows(in: database) == 6)
-        let users = "SELECT count(*) FROM analytics.bought WHERE user_id LIKE '\(Self.canary)%'"
-        #expect(try await database.run(users) == ["0"])
+        #expect(try await scene.rows(in: scene.database) == 6)
+        let users = "SELECT count(*) FROM analytics.bought WHERE user_id LIKE '\(ForgetScene.canary)%'"
+        #expect(try await scene.database.run(users) == ["0"])
     }
 
     @Test("it waits until a tracker that is paused has delivered what shows the devices", .promise("erased-person"))
     func waiting() async throws {
         let server = try await ServingSluice.start(
             "--postgres",
-            database.url,
+            scene.database.url,
             "--no-console",
-            in: folder,
+            in: scene.folder,
             plan: "plan",
-            environment: Self.environment
+            environment: ForgetScene.environment
         )
-        #expect(try await Sluice.run("pause", "postgres", in: folder).ending == .exit(0))
-        let answer = try await server.post(Self.events.joined(separator: "\n"), type: "application/x-ndjson")
+        #expect(try await Sluice.run("pause", "postgres", in: scene.folder).ending == .exit(0))
+        let answer = try await server.post(ForgetScene.events.joined(separator: "\n"), type: "application/x-ndjson")
         #expect(answer.status == 200, "\(answer.body)")
         let process = try SluiceProcess(
             [
-                "forget", "--user", "\(Self.canary)-user", "--events", "plan", "--postgres", database.url,
+                "forget", "--user", ForgetScene.user, "--events", "plan", "--postgres", scene.database.url,
                 "--no-console",
             ],
-            in: folder,
-            environment: Self.environment
+            in: scene.folder,
+            environment: ForgetScene.environment
         )
         try await process.errors.waitForLines(1)
         #expect(process.errors.lines.first?.hasPrefix("Waiting") == true, "\(process.errors.text)")
-        #expect(try await Sluice.run("resume", "postgres", in: folder).ending == .exit(0))
+        #expect(try await Sluice.run("resume", "postgres", in: scene.folder).ending == .exit(0))
         #expect(try await process.waitForEnd() == .exit(0), "\(process.errors.text)")
-        #expect(try await rows(in: database) == 4)
-        #expect(try await canaries(in: database) == 0)
+        #expect(try await scene.rows(in: scene.database) == 4)
+        #expect(try await scene.canaries(in: scene.database) == 0)
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
-    @Test("an erasure that is killed in the middle is reported by check, and the next run completes it")
-    func killed() async throws {
-        _ = try await serve(Self.events, rows: 8)
-        try await refuse(#"{"userId":"\#(Self.canary)-user","payload":{}}"#, header: Self.canary, offset: 1)
-        // No row is left in the tables that has the person's id.
-        try await killForget(
-            "--user",
-            "\(Self.canary)-user",
-            at: database,
-            whileLocked: "_sluice_refused",
-            once: "SELECT 1 WHERE (SELECT count(*) FROM analytics.bought) + (SELECT count(*) FROM analytics.seen) = 4"
-        )
-        #expect(try receipt()["finishedAt"] == nil)
-        #expect(try await refused(in: database) == ["1"])
-        // They would say that everything was erased.
-        #expect(try await database.run("SELECT count(*) FROM analytics._sluice_forgotten") == ["0"])
-        let check = try await sluice("check")
-        #expect(check.ending == .exit(1))
-        #expect(check.output.contains { $0.contains("[erasure-unfinished]") }, "\(check.output)")
-        #expect(!check.output.contains { $0.contains("[erasure-undone]") }, "\(check.output)")
-
-        let next = try await sluice("forget", "--user", "\(Self.canary)-user")
-        #expect(next.ending == .exit(0), "\(next.errors)")
-        #expect(try await canaries(in: database) == 0)
-        #expect(try await refused(in: database) == [])
-        #expect(try await rows(in: database) == 4)
-        let erased = try #require(try receipt()["erased"] as? [[String: Any]])
-        #expect(erased.compactMap { $0["events"] as? Int }.sorted() == [1, 2, 2])
-        #expect(try await sluice("check").ending == .exit(0))
-    }
-
-    @Test("a restored backup is reported until everything was erased from it", .promise("erased-person"))
-    func restored() async throws {
-        _ = try await serve(Self.events, rows: 8)
-        let backup = try await PrivatePostgres.shared().makeDatabase("TEMPLATE \(database.name)")
-        #expect(try await sluice("forget", "--user", "\(Self.canary)-user").ending == .exit(0))
-        try await killForget(
-            "--again",
-            "receipts",
-            at: backup,
-            whileLocked: "seen",
-            once: "SELECT 1 WHERE (SELECT count(*) FROM analytics.bought) = 2"
-        )
-        let check = try await sluice("check", at: backup)
-        #expect(check.ending == .exit(1))
-        #expect(check.output.contains { $0.contains("[erasure-undone]") }, "\(check.output)")
-        #expect(try await sluice("forget", "--again", "receipts", at: backup).ending == .exit(0))
-        #expect(try await canaries(in: backup) == 0)
-        #expect(try await sluice("check", at: backup).ending == .exit(0))
-    }
-
-    @Test("an interrupted request for less than the next run asks for is completed, and the rest is erased as well")
-    func widened() async throws {
-        _ = try await serve(Self.events + [Self.event("Seen", user: "eve", device: "kiosk", note: "other")], rows: 9)
-        try await killForget(
-            "--user",
-            "bob",
-            at: database,
-            whileLocked: "seen",
-            once: "SELECT 1 WHERE (SELECT count(*) FROM analytics.bought) = 3"
-        )
-        let next = try await sluice("forget", "--user", "bob", "--include-shared")
-        #expect(next.ending == .exit(0), "\(next.errors)")
-        #expect(next.output.contains("shared device, not erased without --include-shared: kiosk"), "\(next.output)")
-        let left = "SELECT user_id FROM analytics.seen WHERE anonymous_id = 'kiosk'"
-        #expect(try await database.run(left) == ["eve"])
-        #expect(try await sluice("check").ending == .exit(0))
-    }
-
     @Test("without a folder, a key or a person it says what is missing, and a damaged receipt stops serve")
     func usage() async throws {
-        let arguments = ["--events", "plan", "--postgres", database.url]
-        func run(_ more: [String], _ environment: [String: String] = Self.environment) async throws -> Finished {
-            try await Sluice.run(["forget"] + more + arguments, in: folder, environment: environment)
+        let arguments = ["--events", "plan", "--postgres", scene.database.url]
+        func run(_ more: [String], _ environment: [String: String] = ForgetScene.environment) async throws -> Finished {
+            try await Sluice.run(["forget"] + more + arguments, in: scene.folder, environment: environment)
         }
         let person = ["--user", "ada"]
         #expect(try await run([]).ending == .exit(64))
         #expect(try await run(["--user", ""]).ending == .exit(64))
         #expect(try await run(person + ["--again", "receipts"]).ending == .exit(64))
         #expect(try await run(["--again", "receipts", "--allow-lag"]).ending == .exit(64))
+        #expect(try await run(["--anonymise", "--again", "receipts"]).ending == .exit(64))
         let noFolder = try await run(person, ["SLUICE_PRIVACY_HASH_KEY_FILE": "hash.key"])
         #expect(noFolder.ending == .exit(1) && noFolder.errors.contains { $0.contains("privacy.receiptsFolder") })
         let noKey = try await run(person, ["SLUICE_PRIVACY_RECEIPTS_FOLDER": "receipts"])
         #expect(noKey.ending == .exit(1) && noKey.errors.contains { $0.contains("privacy.hashKeyFile") })
-        try folder.write("{}", to: "receipts/damaged.json")
+        try scene.folder.write("{}", to: "receipts/damaged.json")
         for command in ["serve", "forget"] {
             let more = command == "forget" ? person : ["--listen", "127.0.0.1:0"]
-            let damaged = try await Sluice.run([command] + more + arguments, in: folder, environment: Self.environment)
+            let damaged = try await Sluice.run(
+                [command] + more + arguments,
+                in: scene.folder,
+                environment: ForgetScene.environment
+            )
             #expect(damaged.ending == .exit(1))
             #expect(
                 damaged.errors.contains { $0.contains("receipts/damaged.json' cannot be used") },

@@ -55,7 +55,13 @@ struct PostgresErasureTests {
     }
 
     private func erasure(_ users: [String], _ devices: [String] = []) -> ErasureRequest {
-        ErasureRequest(receipt: Self.receipt, users: users, anonymousIDs: devices, requestedAt: request)
+        ErasureRequest(
+            receipt: Self.receipt,
+            users: users,
+            anonymousIDs: devices,
+            requestedAt: request,
+            mode: .delete
+        )
     }
 
     @Test("what was received before the request is erased from every table, and counted once over several runs")
