@@ -23,6 +23,7 @@ in_package Benchmarks build -c release
 trap postgres_stop EXIT
 trap 'exit 130' INT TERM
 
-# Debian's settings, but with room for the write-ahead log of a whole round, so that no checkpoint slows down one side.
-postgres_start "$PWD/.run/postgres-bench" max_wal_size=8GB checkpoint_timeout=1h
+# Debian's settings, but with room for the write-ahead log of a whole round, so that no checkpoint slows down one side,
+# and with locks for the removal of all partitions at once.
+postgres_start "$PWD/.run/postgres-bench" max_wal_size=8GB checkpoint_timeout=1h max_locks_per_transaction=1024
 .build/release/bench "$@" --ceilings "$ceilings" --postgres "$postgres_url"
