@@ -3,7 +3,7 @@
 #
 #   scripts/unit.sh [--skip-build]
 #
-# SLUICE_TEST_SEEDS is how many seeds each simulation runs with. Default: 20; .ci/run sets 100.
+# SLUICE_TEST_SEEDS is how many seeds each simulation runs with. Default: 20; .ci/run sets 30.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/phase.sh
