@@ -12,7 +12,7 @@ scale-test: SECONDS = 600
 BROKERS ?=
 # How often `make crash-test` kills `sluice serve`.
 N ?= 200
-# If not empty, `make attack` sends a tenth.
+# If not empty, `make attack` sends a tenth, and `make tsan` leaves out the HTTP server.
 SHORT ?=
 # How long `make soak` runs, in minutes.
 MINUTES ?= 60
@@ -57,8 +57,8 @@ attack: setup-test ## Attack serve with hostile requests; SHORT=1 sends a tenth.
 soak: setup-test ## Run serve for MINUTES=60 under honest senders and attackers, and measure its memory.
 	@scripts/soak.sh $(MINUTES)
 
-tsan: setup ## Run the concurrent tests under ThreadSanitizer.
-	@scripts/tsan.sh
+tsan: setup ## Run the concurrent tests under ThreadSanitizer; SHORT=1 leaves out the HTTP server.
+	@scripts/tsan.sh $(if $(SHORT),--short)
 
 lint: ## Check the format and the style rules.
 	@scripts/lint.sh
@@ -82,4 +82,4 @@ setup-test setup-bench: setup-%:
 	@scripts/setup.sh $*
 
 clean: ## Remove what was built and the files of runs.
-	rm -rf .build .run Benchmarks/.build Examples/*/.build
+	rm -rf .build .run Examples/*/.build

@@ -532,8 +532,7 @@ let package = Package(
             "EventQuarantine",
             dependencies: [
                 "EventQuarantine", "EventJournal", "EventModel", "EventPipeline", "EventSchema", "EventValidation",
-                "PipelineTestSupport",
-                "SluiceHTTP", "SluiceTesting", "TestCases", "TrackerKit",
+                "PipelineTestSupport", "SluiceTesting", "TestCases", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

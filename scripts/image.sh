@@ -2,7 +2,8 @@
 # Builds the command from the files that the container image's build gets, with the Dockerfile's command, and compares the
 # image's packages with the libraries that the command needs. It needs no Docker.
 #
-# It is a real build, because only that detects a missing file, in a build folder of its own. The program is copied to .run/image/sluice.
+# It is a real build, because only that detects a missing file. It has a build folder of its own, .run/image/build. The program is copied
+# to .run/image/sluice.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

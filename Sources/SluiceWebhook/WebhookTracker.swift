@@ -27,6 +27,7 @@ public final class WebhookTracker: CheckableTracker {
     ) {
         self.configuration = configuration
         let dialect = RequestSender.Dialect(
+            tracker: configuration.name,
             method: configuration.method == .post ? .POST : .PUT,
             form: configuration.form,
             signingKeyFile: configuration.signingKeyFile,

@@ -16,7 +16,7 @@ package protocol ErasingTracker: Tracker {
     /// - Throws: Why the destination cannot be read.
     func identifiers(of tombstones: Tombstones) async throws(TrackerError) -> [FoundIdentifier]
 
-    /// How many events `erase` would erase now, by place.
+    /// How many events `erase` would delete or anonymise now, by place.
     ///
     /// - Throws: Why the destination cannot be read.
     func count(_ request: ErasureRequest) async throws(TrackerError) -> [ErasedEvents]
@@ -26,9 +26,10 @@ package protocol ErasingTracker: Tracker {
     /// - Throws: Why the destination cannot store them.
     func store(_ tombstones: [Tombstone], ofReceipt receipt: String) async throws(TrackerError)
 
-    /// Erases events, and returns how many.
+    /// Deletes or anonymises events, as the request's mode says, and returns how many.
     ///
-    /// It can be interrupted at any time, and called again with the same request.
+    /// It can be interrupted at any time, and called again with the same request. Without identifiers, it only completes what an earlier
+    /// call has begun.
     ///
     /// - Throws: Why the destination cannot erase them; a part may have been erased.
     func erase(_ request: ErasureRequest) async throws(TrackerError) -> ErasureCounts

@@ -82,17 +82,20 @@ struct Erasure {
     /// Deletes or anonymises the events of users, and of their own devices, that were received before `requestedAt`.
     ///
     /// The receipt with the tombstones is written before anything is erased, so that an interrupted erasure can be completed. Returns
-    /// the shared devices that were kept as well.
+    /// the shared devices that were kept as well. The devices of an interrupted request are erased, too: rows that it has anonymised do not
+    /// show them any more.
     func erase(
         _ users: Set<String>,
         includesShared: Bool,
         anonymises: Bool,
-        requestedAt: Timestamp
+        requestedAt: Timestamp,
+        replacing interrupted: ReceiptFolder.Stored? = nil
     ) async throws -> (Receipt, Set<String>) {
         let devices = try await devices(of: users)
         let kept = Set(includesShared ? [] : devices.filter(\.isShared).map(\.anonymousID))
         var erased = Set(devices.map(\.anonymousID)).subtracting(kept)
         if includesShared { erased.formUnion(try await keptDevices(of: users)) }
+        if let interrupted { erased.formUnion(try await self.devices(of: interrupted.receipt).subtracting(kept)) }
         let receipt = Receipt(
             users: users,
             anonymousIDs: erased,
@@ -117,6 +120,16 @@ struct Erasure {
         }
         try await finish(&stored)
         return (stored.receipt, kept)
+    }
+
+    /// The devices of a receipt that rows still name.
+    private func devices(of receipt: Receipt) async throws(TrackerError) -> Set<String> {
+        var devices: Set<String> = []
+        for tracker in trackers {
+            let found = try await tracker.identifiers(of: Tombstones(of: [receipt], key: key))
+            devices.formUnion(found.filter { $0.subject == .anonymous }.map(\.text))
+        }
+        return devices
     }
 
     // MARK: Receipts
@@ -146,6 +159,8 @@ struct Erasure {
     /// `users` are the receipts' users, if they are known: in a refused record that is not JSON, they cannot be found by their hashes.
     /// Returns what was erased now.
     func apply(_ receipts: [ReceiptFolder.Stored], of users: Set<String> = []) async throws -> Receipt.Counts {
+        // A request to delete must not come before an earlier one to anonymise: it would delete the rows that this one has kept.
+        let receipts = receipts.sorted { $0.receipt.requestTime < $1.receipt.requestTime }
         try await settle()
         var found: [[FoundIdentifier]] = []
         for tracker in trackers {
@@ -202,8 +217,7 @@ struct Erasure {
         of receipt: Receipt,
         from tracker: any ErasingTracker
     ) async throws(TrackerError) -> ErasureCounts {
-        let isDone = receipt.finishedAt != nil && request.users.isEmpty && request.anonymousIDs.isEmpty
-        let counts = isDone ? ErasureCounts(total: [], earlier: []) : try await tracker.erase(request)
+        let counts = try await tracker.erase(request)
         try await tracker.store(receipt.datedTombstones, ofReceipt: receipt.id)
         return counts
     }

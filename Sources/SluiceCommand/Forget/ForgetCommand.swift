@@ -50,7 +50,7 @@ struct ForgetCommand: AsyncParsableCommand {
     )
     var file: String?
 
-    @Flag(help: "Print what would be erased, and erase nothing.")
+    @Flag(help: "Print what would be erased or anonymised, and change nothing.")
     var dryRun = false
 
     @Flag(help: "Keep the rows without what identifies the person, instead of erasing them.")
@@ -184,6 +184,12 @@ struct ForgetCommand: AsyncParsableCommand {
             return
         }
         let interrupted = try erasure.interrupted(of: users, among: erasure.folder.read())
+        if let interrupted, interrupted.receipt.anonymises, !anonymise {
+            // A table may be such that its rows cannot be anonymised. Once they are deleted, the earlier request has nothing left to do.
+            try await erase(users, erasure, catchUp, replacing: interrupted)
+            _ = try await erasure.apply([interrupted], of: users)
+            return
+        }
         if let interrupted { try await complete(interrupted, of: users, erasure) }
         // A request for more than the interrupted one is made as well.
         if interrupted.map({ includeShared && !$0.receipt.includesShared }) ?? true {
@@ -200,8 +206,8 @@ struct ForgetCommand: AsyncParsableCommand {
         guard interrupted.receipt.anonymises == anonymise else {
             throw Terminal.failure(
                 """
-                A request of \(interrupted.receipt.requestedAt) to \(anonymise ? "erase" : "anonymise") the events of these people was \
-                interrupted; complete it first, \(anonymise ? "without" : "with") --anonymise.
+                A request of \(interrupted.receipt.requestedAt) to erase the events of these people was interrupted; complete it first, \
+                without --anonymise.
                 """
             )
         }
@@ -212,7 +218,12 @@ struct ForgetCommand: AsyncParsableCommand {
     }
 
     /// Makes a new request, once the destinations have what was received before it.
-    private func erase(_ users: Set<String>, _ erasure: Erasure, _ catchUp: CatchUp) async throws {
+    private func erase(
+        _ users: Set<String>,
+        _ erasure: Erasure,
+        _ catchUp: CatchUp,
+        replacing interrupted: ReceiptFolder.Stored? = nil
+    ) async throws {
         let requestedAt = Timestamp.now()
         let delays = allowLag ? [] : try await catchUp.wait()
         guard delays.isEmpty else {
@@ -227,16 +238,15 @@ struct ForgetCommand: AsyncParsableCommand {
             users,
             includesShared: includeShared,
             anonymises: anonymise,
-            requestedAt: requestedAt
+            requestedAt: requestedAt,
+            replacing: interrupted
         )
         try ForgetReport.show(shared: shared)
         try ForgetReport.show(receipt, at: "\(erasure.folder.path)/\(receipt.fileName)")
     }
 
     private func runAgain(_ erasure: Erasure) async throws {
-        // A request to delete must not come before an earlier one to anonymise: it would delete the rows that this one has kept.
         let receipts = try ReceiptFolder.read(paths: again)
-            .sorted { $0.receipt.requestTime < $1.receipt.requestTime }
         if let other = receipts.first(where: { !$0.receipt.isMade(with: erasure.key) }) {
             throw ReceiptFolder.Failure(
                 description:

@@ -34,6 +34,9 @@ enum ForgetReport {
     /// Prints what receipts have erased or anonymised again, or would.
     static func show(again counts: Receipt.Counts, of receipts: Int, isDryRun: Bool) throws {
         try show(counts, isDryRun: isDryRun)
+        if isDryRun, receipts > 1 {
+            try Terminal.print("A row that several receipts concern is counted for each of them.")
+        }
         let count: TerminalText = "\(receipts.of("receipt"))"
         try Terminal.print(isDryRun ? "Nothing was changed: this is a dry run of \(count)." : "\(count) applied")
     }

@@ -17,9 +17,6 @@ struct ErasureRun {
     let connection: PostgresConnection
     let statements: ErasureStatements
     let limit: WaitLimit
-    /// The tracker's name in the plan.
-    private let tracker: String
-
     init(
         _ connection: PostgresConnection,
         _ configuration: PostgresConfiguration,
@@ -27,7 +24,6 @@ struct ErasureRun {
     ) throws(PostgresFailure) {
         self.connection = connection
         self.limit = limit
-        tracker = configuration.name
         statements = ErasureStatements(schema: configuration.schema)
         try connection.execute(Self.noTimeout, limit)
     }
@@ -116,14 +112,25 @@ struct ErasureRun {
 
     func erase(_ request: ErasureRequest) throws(PostgresFailure) -> ErasureCounts {
         try connection.execute(ErasureStatements.createNamed, limit)
-        let tables = try tables(for: request.mode)
+        var tables = try tables(for: request.mode)
         let earlier = try erased(for: request, from: tables)
+        guard !request.users.isEmpty || !request.anonymousIDs.isEmpty else {
+            // An earlier run may have been interrupted before its end.
+            try vacuum(request.receipt)
+            return ErasureCounts(total: earlier, earlier: earlier)
+        }
         // What was being written when the tombstones became known is committed then.
         try waitForWriters(of: tables)
         try eraseOnce(request, from: tables)
         try vacuum(request.receipt)
-        // Finds what a process wrote that learnt of the tombstones too late.
-        if try eraseOnce(request, from: tables) { try vacuum(request.receipt) }
+        // Finds what a process wrote that learnt of the tombstones too late. A partition whose detachment has begun meanwhile is not
+        // reached through its table any more.
+        var present = try self.tables(for: request.mode)
+        repeat {
+            tables = present
+            if try eraseOnce(request, from: tables) { try vacuum(request.receipt) }
+            present = try self.tables(for: request.mode)
+        } while present.map(\.place) != tables.map(\.place)
         return ErasureCounts(total: try erased(for: request, from: tables), earlier: earlier)
     }
 
@@ -132,7 +139,7 @@ struct ErasureRun {
         for request: ErasureRequest,
         from tables: [ErasureStatements.Table]
     ) throws(PostgresFailure) -> [ErasedEvents] {
-        // A partition that is gone by now is in none of the tables.
+        // A partition may have been dropped since its rows were counted.
         let deleted = Set(tables.filter { !$0.keepsRows }.map(\.place) + [statements.placeOfRefused])
         return try rows(statements.erased, request.receipt).compactMap { row in
             guard let place = row[0], let count = row[1].flatMap({ Int($0) }) else { return nil }
@@ -177,7 +184,7 @@ struct ErasureRun {
                 // Readers and loaders wait behind this lock, so a table without such a row is left alone.
                 let one = try rows(statements.find(in: table, withDevices: withDevices), self.parameters(of: request))
                 if one.isEmpty { continue }
-                try PatientChange(connection: connection, limit: limit).run(change)
+                try allowNulls(in: table, change)
             }
             try erase(statements.erase(in: table, withDevices: withDevices))
         }
@@ -185,12 +192,36 @@ struct ErasureRun {
         return hasErased
     }
 
-    /// Vacuums the tables and partitions from which rows were erased, also by an earlier run for the receipt.
+    private func allowNulls(in table: ErasureStatements.Table, _ change: String) throws(PostgresFailure) {
+        do throws(PostgresFailure) {
+            try PatientChange(connection: connection, limit: limit).run(change)
+        } catch {
+            guard error.isOfLock else { throw error }
+            throw PostgresFailure(
+                source: .server,
+                sqlState: "55P03",
+                message: """
+                    Columns of \(table.place) have to become nullable, but other sessions use the table. Run the command again.
+                    """
+            )
+        }
+    }
+
+    /// Vacuums the tables and partitions from which rows were erased, also by an earlier run for the receipt, and analyzes them and the
+    /// tables that they are partitions of.
+    ///
+    /// Otherwise earlier versions of rows, entries of indexes and the planner's statistics would still have the values.
     private func vacuum(_ receipt: String) throws(PostgresFailure) {
-        for row in try rows(statements.unvacuumed, receipt) {
-            guard let schema = row[0], let name = row[1] else { continue }
+        let parts = try rows(statements.unvacuumed, receipt)
+        for part in parts {
+            guard let schema = part[0], let name = part[1] else { continue }
             let table = ErasureStatements.Table(schema: schema, name: name)
-            try connection.execute("VACUUM \(table.sqlName)", limit)
+            // By default, VACUUM leaves the indexes as they are if few rows are gone.
+            try connection.execute("VACUUM (INDEX_CLEANUP ON, ANALYZE) \(table.sqlName)", limit)
+        }
+        for parent in Set(parts.compactMap { $0[2] }).sorted() { try connection.execute("ANALYZE \(parent)", limit) }
+        for part in parts {
+            guard let schema = part[0], let name = part[1] else { continue }
             _ = try rows(statements.noteVacuum, [receipt, schema, name])
         }
     }
@@ -232,7 +263,7 @@ struct ErasureRun {
     private func tables(for mode: ErasureMode) throws(PostgresFailure) -> [ErasureStatements.Table] {
         var tables = try tables()
         guard case .anonymise(let plan) = mode else { return tables }
-        let kept = KeptColumns(plan, tracker: tracker, schema: statements.schema)
+        let kept = KeptColumns(plan, schema: statements.schema)
         for index in tables.indices { tables[index].emptied = try emptied(of: tables[index], kept) }
         return tables
     }
@@ -244,7 +275,7 @@ struct ErasureRun {
     ) throws(PostgresFailure) -> [EmptiedColumn]? {
         var emptied: [EmptiedColumn] = []
         for row in try rows(ErasureStatements.columns, table.sqlName) {
-            guard let name = row[0], !kept.contains(name, in: table) else { continue }
+            guard let name = row[0], let type = row[4], !kept.contains(name, of: type, in: table) else { continue }
             if row[3] == "t" { return nil }
             emptied.append(EmptiedColumn(name: name, isRequired: row[1] == "t", hasDefault: row[2] == "t"))
         }

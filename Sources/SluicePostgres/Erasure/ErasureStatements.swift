@@ -72,19 +72,19 @@ struct ErasureStatements {
         SELECT DISTINCT virtualtransaction FROM pg_sleep(0.1), pg_catalog.pg_locks WHERE virtualtransaction = ANY ($1::text[])
         """
 
-    /// Selects the columns of the table `$1` that an UPDATE can set: the name, whether it is NOT NULL, whether it has a default, and
-    /// whether it belongs to the primary key.
+    /// Selects the columns of the table `$1` that an UPDATE can set: the name, whether it is NOT NULL, whether it has a default, whether
+    /// it belongs to the primary key, and the type.
     ///
-    /// The server computes generated columns again; an identity is a number that it has chosen.
+    /// The server computes generated columns again. It has chosen the values of identity columns itself, so they are kept.
     static let columns = """
         SELECT a.attname, a.attnotnull, a.atthasdef, EXISTS (SELECT FROM pg_catalog.pg_index i
             WHERE i.indrelid = a.attrelid AND i.indisprimary
-                AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
+                AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1])), format_type(a.atttypid, a.atttypmod)
         FROM pg_catalog.pg_attribute a WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped
             AND a.attgenerated = '' AND a.attidentity = '' ORDER BY a.attnum
         """
 
-    /// Lets the columns of a table that are emptied have no value; `nil` if all of them may.
+    /// Drops NOT NULL from the columns that an UPDATE sets to NULL; `nil` if none has it.
     ///
     /// The timeout of the lock is longer than the time after which an automatic vacuum gives way.
     func allowNulls(in table: Table) -> String? {
@@ -253,10 +253,13 @@ struct ErasureStatements {
         """
     }
 
-    /// Selects schema and name of the tables that have to be vacuumed for the receipt `$1` and still exist.
+    /// Selects schema and name of the tables that have to be vacuumed for the receipt `$1` and still exist, and for a partition its table,
+    /// quoted.
     var unvacuumed: String {
         """
-        SELECT schema_name, table_name FROM \(own(Self.counts)) WHERE receipt = $1::uuid AND vacuumed_at IS NULL
+        SELECT schema_name, table_name, (SELECT i.inhparent::regclass FROM pg_catalog.pg_inherits i
+                WHERE i.inhrelid = to_regclass(format('%I.%I', schema_name, table_name)))
+        FROM \(own(Self.counts)) WHERE receipt = $1::uuid AND vacuumed_at IS NULL
             AND to_regclass(format('%I.%I', schema_name, table_name)) IS NOT NULL ORDER BY 1, 2
         """
     }

@@ -9,29 +9,34 @@ struct KeptColumns {
     private static let ofEveryEvent: Set = ["id", "occurred_at", "received_at"]
 
     private let schema: String
-    /// The columns of properties, by the name of the table.
-    private let ofProperties: [String: Set<String>]
+    /// The columns of properties, by the name of the table and their own.
+    private let ofProperties: [String: [String: EventTable.Column]]
 
-    /// The columns of the tables of a tracker in a schema.
-    init(_ plan: TrackingPlan, tracker: String, schema: String) {
+    /// The columns of the tables in a schema; trackers of the same schema share them.
+    init(_ plan: TrackingPlan, schema: String) {
         self.schema = schema
-        let name = tracker.lowercased()
-        var ofProperties: [String: Set<String>] = [:]
-        for event in plan.events where event.trackers.contains(where: { $0.lowercased() == name }) {
-            var columns = Set(event.properties.map { SQLName.snakeCase($0.name) })
-            columns.subtract(event.properties.filter { !$0.isHarmless }.map { SQLName.snakeCase($0.name) })
-            columns.subtract(SQLName.ownColumns)
-            if event.allowsAdditionalProperties { columns.remove(SQLName.additionalPropertiesColumn) }
-            ofProperties[SQLName.snakeCase(event.name), default: columns].formIntersection(columns)
+        var ofProperties: [String: [String: EventTable.Column]] = [:]
+        for event in plan.events {
+            let table = EventTable(event, schema: schema)
+            var names = Set(event.properties.map { SQLName.snakeCase($0.name) })
+            names.subtract(event.properties.filter { !$0.isHarmless }.map { SQLName.snakeCase($0.name) })
+            names.subtract(SQLName.ownColumns)
+            if event.allowsAdditionalProperties { names.remove(SQLName.additionalPropertiesColumn) }
+            let columns = Dictionary(table.columns.filter { names.contains($0.name) }.map { ($0.name, $0) }) { $1 }
+            // Two events that share a table by their names keep what both keep.
+            ofProperties[table.name] =
+                ofProperties[table.name].map { earlier in
+                    columns.filter { earlier[$0.key]?.accepts($0.value.type.sql) == true }
+                } ?? columns
         }
         self.ofProperties = ofProperties
     }
 
-    /// Whether a column of a table is kept.
-    func contains(_ column: String, in table: ErasureStatements.Table) -> Bool {
+    /// Whether a column of a table is kept; the plan describes its values only if it also has the type that the plan needs.
+    func contains(_ column: String, of type: String, in table: ErasureStatements.Table) -> Bool {
         // A partition that is being detached has the name of no event.
         Self.ofEveryEvent.contains(column)
-            || table.schema == schema && ofProperties[table.name]?.contains(column) == true
+            || table.schema == schema && ofProperties[table.name]?[column]?.accepts(type) == true
     }
 }
 

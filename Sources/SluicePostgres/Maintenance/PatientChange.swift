@@ -27,11 +27,16 @@ struct PatientChange {
                 try change()
                 return
             } catch {
-                guard error.sqlState == "55P03", attempt < Self.attempts else { throw error }
+                guard error.isOfLock, attempt < Self.attempts else { throw error }
                 if !connection.isIdle { try connection.execute(undo, limit) }
                 try connection.execute("SELECT pg_catalog.pg_sleep(\(Self.pauseInSeconds))", limit)
                 attempt += 1
             }
         }
     }
+}
+
+extension PostgresFailure {
+    /// Whether a lock was not obtained in time, or the wait for it was a deadlock.
+    var isOfLock: Bool { sqlState == "55P03" || sqlState == "40P01" }
 }

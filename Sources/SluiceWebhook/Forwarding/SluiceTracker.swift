@@ -25,6 +25,7 @@ public final class SluiceTracker: CheckableTracker {
         var receiver = configuration.receiver
         receiver.url = Self.address(of: receiver.url, "/v1/events")
         let dialect = RequestSender.Dialect(
+            tracker: configuration.name,
             method: .POST,
             form: .linesToSluice,
             signingKeyFile: nil,

@@ -11,6 +11,8 @@ import TrackerKit
 final class RequestSender: Sendable {
     /// What differs between receivers.
     struct Dialect: Sendable {
+        /// The tracker's name.
+        let tracker: String
         let method: HTTPMethod
         let form: RequestBody.Form
         let signingKeyFile: String?
@@ -169,7 +171,7 @@ final class RequestSender: Sendable {
         var request = HTTPClientRequest(url: receiver.url)
         request.method = dialect.method
         request.headers = fields.headers
-        let id = WebhookSignature.identity(of: events)
+        let id = WebhookSignature.identity(of: events, from: dialect.tracker, as: dialect.form)
         let timestamp = now().milliseconds / 1000
         request.headers.add(name: "content-type", value: dialect.form.contentType)
         request.headers.add(name: "webhook-id", value: id)

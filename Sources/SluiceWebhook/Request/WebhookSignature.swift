@@ -25,10 +25,10 @@ struct WebhookSignature {
         }
     }
 
-    /// The request's identity: the same for the same events in the same order, whenever they are sent.
+    /// The identity of a tracker's request: the same for the same events in the same order and form, whenever they are sent.
     ///
     /// It is computed from their ids, because the bodies are ten times as long.
-    static func identity(of events: Delivery) -> String {
+    static func identity(of events: Delivery, from tracker: String, as form: RequestBody.Form) -> String {
         var ids: [UInt64] = []
         ids.reserveCapacity(2 * events.count)
         for slice in events.slices {
@@ -39,6 +39,10 @@ struct WebhookSignature {
             }
         }
         var digest = SHA256Stream()
+        // Of several trackers for one receiver, each sends events in its own form, and without the values that are hidden from it.
+        for text in [tracker.lowercased(), form.contentType] {
+            Array((text + "\n").utf8).withUnsafeBytes { digest.update($0) }
+        }
         ids.withUnsafeBytes { digest.update($0) }
         return "msg_" + digest.finish().hexadecimal.prefix(32)
     }

@@ -172,7 +172,7 @@ struct ForgetScene: Sendable {
         while try await database.run(query) != ["1"] { try await waitBriefly() }
         process.send(SIGKILL)
         _ = try await process.waitForEnd()
-        // The server notices the end of the process late, and would go on.
+        // The server notices the end of the process late, and would continue.
         try await database.run(
             """
             SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity

@@ -42,10 +42,12 @@ struct InterruptedForgetTests {
         #expect(check.output.contains { $0.contains("[erasure-unfinished]") }, "\(check.output)")
         #expect(!check.output.contains { $0.contains("[erasure-undone]") }, "\(check.output)")
 
-        let other = try await scene.sluice(["forget"] + person + (anonymises ? [] : ["--anonymise"]))
-        #expect(other.ending == .exit(1))
-        #expect(other.errors.contains { $0.contains("these people was interrupted") }, "\(other.errors)")
-        #expect(try await scene.refused(in: scene.database) == ["1"])
+        if !anonymises {
+            let other = try await scene.sluice(["forget", "--anonymise"] + person)
+            #expect(other.ending == .exit(1))
+            #expect(other.errors.contains { $0.contains("these people was interrupted") }, "\(other.errors)")
+            #expect(try await scene.refused(in: scene.database) == ["1"])
+        }
         let next = try await scene.sluice(["forget"] + person + mode)
         #expect(next.ending == .exit(0), "\(next.errors)")
         #expect(try await scene.canaries(in: scene.database) == 0)
@@ -60,6 +62,56 @@ struct InterruptedForgetTests {
     private func counts(_ field: String) throws -> [Int] {
         let places = try #require(try scene.receipt()[field] as? [[String: Any]])
         return places.compactMap { $0["events"] as? Int }.sorted()
+    }
+
+    @Test("a deletion replaces an anonymisation that was interrupted, since that may be impossible to complete")
+    func replaced() async throws {
+        _ = try await scene.serve(ForgetScene.allEvents(note: "kept"), rows: 8)
+        try await scene.database.run(
+            "ALTER TABLE analytics.seen ADD CHECK (user_id IS NOT NULL OR anonymous_id IS NOT NULL)"
+        )
+        let person = ["--user", ForgetScene.user]
+        #expect(try await scene.sluice(["forget", "--anonymise"] + person).ending == .exit(1))
+        // The rows of `bought` are anonymised, and do not show the device any more.
+        #expect(try await scene.canaries(in: scene.database) == 2)
+        let deletion = try await scene.sluice(["forget"] + person)
+        #expect(deletion.ending == .exit(0), "\(deletion.errors)")
+        #expect(try await scene.canaries(in: scene.database) == 0)
+        #expect(try await scene.rows(in: scene.database) == 6)
+        #expect(try await scene.sluice("check").ending == .exit(0))
+    }
+
+    @Test("a run that was killed before the end of its last VACUUM is completed by the next one")
+    func vacuum() async throws {
+        _ = try await scene.serve(ForgetScene.events, rows: 8)
+        let backup = try await PrivatePostgres.shared().makeDatabase("TEMPLATE \(scene.database.name)")
+        #expect(try await scene.sluice("forget", "--user", ForgetScene.user).ending == .exit(0))
+        // VACUUM waits for this lock, and deletions do not.
+        let part = try await backup.run(
+            "SELECT DISTINCT tableoid::regclass FROM analytics.seen WHERE user_id = '\(ForgetScene.user)'"
+        )
+        let session = try backup.server.openSession(backup.name)
+        try session.run("BEGIN; LOCK TABLE \(try #require(part.first)) IN SHARE UPDATE EXCLUSIVE MODE; SELECT 1;")
+        let process = try SluiceProcess(
+            ["forget", "--again", "receipts", "--events", "plan", "--postgres", backup.url, "--no-console"],
+            in: scene.folder,
+            environment: ForgetScene.environment
+        )
+        try await backup.waitForSessions(1, waitingFor: "relation", application: "sluice%")
+        process.send(SIGKILL)
+        _ = try await process.waitForEnd()
+        try session.close()
+        let unvacuumed = "SELECT count(*) > 0 FROM analytics._sluice_erased WHERE vacuumed_at IS NULL"
+        try await backup.run(
+            """
+            SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+            WHERE datname = current_database() AND application_name LIKE 'sluice%'
+            """
+        )
+        #expect(try await backup.run(unvacuumed) == ["t"])
+        #expect(try await scene.sluice("forget", "--again", "receipts", at: backup).ending == .exit(0))
+        #expect(try await backup.run(unvacuumed) == ["f"])
+        #expect(try await scene.sluice("check", at: backup).ending == .exit(0))
     }
 
     @Test(

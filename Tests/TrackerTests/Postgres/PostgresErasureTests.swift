@@ -1,6 +1,7 @@
 import EventModel
 import EventValidation
 import Logging
+import ServerTestSupport
 import SluicePostgres
 import TestPromises
 import TestSupport
@@ -218,6 +219,36 @@ struct PostgresErasureTests {
         try session.close()
         #expect(erased == [ErasedEvents(place: "analytics.seen", count: 1)])
         #expect(try await rows("seen") == ["bob|-"])
+    }
+
+    @Test("the rows of a partition whose detachment begins meanwhile are erased, too")
+    func detached() async throws {
+        try await insert([("ada", "d1"), ("bob", nil)])
+        let session = try fixture.database.server.openSession(fixture.database.name)
+        let detaching = try fixture.database.server.openSession(fixture.database.name)
+        try session.run(
+            """
+            BEGIN; INSERT INTO analytics.gone (\(Self.columns))
+            VALUES (gen_random_uuid(), now(), '2026-11-05 11:00:09+00', 'bob', 'late') RETURNING user_id;
+            """
+        )
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await fixture.tracker.erase(erasure(["ada"])) }
+            try await fixture.database.waitForSessions(1, waitingFor: "PgSleep")
+            group.addTask {
+                try await detaching.runLong(
+                    "ALTER TABLE analytics.gone DETACH PARTITION analytics_partitions.gone_all CONCURRENTLY; SELECT 1;"
+                )
+            }
+            let pending = "SELECT count(*) FROM pg_inherits WHERE inhdetachpending"
+            while try await fixture.database.run(pending) != ["1"] { try await waitBriefly() }
+            try session.run("COMMIT; SELECT 1;")
+            try await group.waitForAll()
+        }
+        try session.close()
+        try detaching.close()
+        let left = "SELECT user_id FROM analytics_partitions.gone_all ORDER BY received_at"
+        #expect(try await fixture.database.run(left) == ["bob", "bob"])
     }
 
     @Test("while a table is vacuumed its rows are erased, and the vacuum after the erasure waits for that one")

@@ -95,10 +95,19 @@ struct WebhookTrackerTests {
         #expect(await tracker.deliver(Self.delivery(3)).retry?.reason.code == .unavailable)
         #expect(await tracker.deliver(Self.delivery(3)).retry == nil)
         #expect(await tracker.deliver(Self.delivery(3, from: 1)).retry == nil)
+        for count in [2, 4] { #expect(await tracker.deliver(Self.delivery(count)).retry == nil) }
         await tracker.stop()
+        // The same events in another form, and those of another tracker.
+        for edit: (inout WebhookConfiguration) -> Void in [{ $0.format = .json }, { $0.name = "second" }] {
+            let other = Self.tracker(of: receiver, edit)
+            try await other.start(for: Self.catalog)
+            #expect(await other.deliver(Self.delivery(3)).retry == nil)
+            await other.stop()
+        }
         let ids = try receiver.requests.map { $0.headers["webhook-id"] }
-        try #require(ids.count == 3)
-        #expect(ids[0] == ids[1] && ids[1] != ids[2])
+        try #require(ids.count == 7)
+        #expect(ids[0] == ids[1])
+        #expect(Set(ids).count == 6)
     }
 
     @Test("credentials come from files, which are read for each delivery")

@@ -295,11 +295,15 @@ struct PartitionLoadTests {
     @Test("a connection that is lost before the commit has committed nothing")
     func lostBefore() async throws {
         let fixture = try await PartitionFixture()
-        _ = try await fixture.claim()
+        let tracker = fixture.makeTracker {
+            $0.deliveryTimeout = .seconds(240)
+            $0.lockTimeout = .seconds(60)
+        }
+        _ = try await fixture.claim(tracker)
         let session = try fixture.database.server.openSession(fixture.database.name)
         try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")
         let delivery = try fixture.delivery(0..<10)
-        async let outcome = fixture.tracker.load(delivery)
+        async let outcome = tracker.load(delivery)
         try await fixture.database.waitForSessions(1, waitingFor: "relation")
         try await fixture.database.run(
             "SELECT pg_terminate_backend(backend_pid, 60000) FROM analytics._sluice_loader_offsets"
@@ -308,8 +312,8 @@ struct PartitionLoadTests {
         try session.run("COMMIT; SELECT 1;")
         try session.close()
         #expect(try await fixture.stored() == ["0|1"])
-        #expect(try await fixture.tracker.renew(fixture.partition, epoch: 1)?.position.nextOffset == 0)
-        #expect(await fixture.tracker.load(delivery).words == "committed 0")
+        #expect(try await tracker.renew(fixture.partition, epoch: 1)?.position.nextOffset == 0)
+        #expect(await tracker.load(delivery).words == "committed 0")
     }
 
     @Test("a deadlock or a conflict of transactions can be retried on the same session", arguments: ["40P01", "40001"])
