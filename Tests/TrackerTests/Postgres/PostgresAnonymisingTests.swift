@@ -149,7 +149,7 @@ struct PostgresAnonymisingTests {
         return rows.map { Set($0.split(separator: " ").map(String.init)) }
     }
 
-    /// Stores the events of a person in all tables, an event of somebody else, and a refused record.
+    /// Stores a person's events in all tables, another user's event, and a refused record.
     private func insertEvents(of user: String, on device: String) async throws {
         for owner in [user, nil] {
             try await insert("bought", user: owner, device: device, values(of: Self.canary))
