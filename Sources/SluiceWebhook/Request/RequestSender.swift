@@ -33,6 +33,9 @@ final class RequestSender: Sendable {
         var pauseEnd = Duration.zero
         /// Why it wants none.
         var pauseReason: TrackerError?
+        /// The bodies of earlier requests, at most one for each that may be in progress: their memory is used again, because new memory
+        /// costs as much as writing the body.
+        var spareBodies: [ByteBuffer] = []
     }
 
     /// After this time, no further request of a delivery is sent, and the rest of it is retried.
@@ -93,15 +96,12 @@ final class RequestSender: Sendable {
             return .retry(error)
         }
         let limit = state.withLock { $0.limitInBytes }
-        let sizes = delivery.slices.flatMap { slice in
-            (0..<slice.count).map { slice.batch.line(at: slice.batchIndex(at: $0)).count + 1 }
-        }
         let end = clock.now() + Self.deliveryLimit
         let sequences = await withTaskGroup(of: RequestSequence.self) { group in
             for lane in Lanes.positions(of: delivery, over: receiver.concurrency) {
                 let sequence = RequestSequence(
                     lane,
-                    sizes: sizes,
+                    sizes: Self.sizes(of: delivery),
                     maximumEvents: dialect.maximumEvents,
                     limitInBytes: limit
                 )
@@ -111,6 +111,12 @@ final class RequestSender: Sendable {
         }
         state.withLock { $0.limitInBytes = RequestSequence.limit(after: sequences, from: $0.limitInBytes) }
         return outcome(of: sequences)
+    }
+
+    private static func sizes(of delivery: Delivery) -> [Int] {
+        delivery.slices.flatMap { slice in
+            (0..<slice.count).map { slice.batch.line(at: slice.batchIndex(at: $0)).count + 1 }
+        }
     }
 
     // MARK: Requests
@@ -148,7 +154,9 @@ final class RequestSender: Sendable {
     ) async -> AnswerVerdict {
         do throws(TrackerError) {
             let events = part.count == delivery.count ? delivery : delivery.selecting(part)
-            let answer = try await client.send(request(events, fields), until: dialect.sufficientAnswerBytes)
+            let body = RequestBody(events, as: dialect.form, reusing: spareBody()).bytes
+            let answer = try await client.send(request(events, body, fields), until: dialect.sufficientAnswerBytes)
+            keep(body)
             let verdict = dialect.verdict(answer, part.count, now())
             if case .retry(let reason, let pause?) = verdict { self.pause(for: pause, because: reason) }
             return verdict
@@ -166,8 +174,21 @@ final class RequestSender: Sendable {
         }
     }
 
-    private func request(_ events: Delivery, _ fields: RequestFields) throws(TrackerError) -> HTTPClientRequest {
-        let body = RequestBody(events, as: dialect.form).bytes
+    private func spareBody() -> ByteBuffer {
+        state.withLock { $0.spareBodies.popLast() } ?? ByteBuffer()
+    }
+
+    private func keep(_ body: ByteBuffer) {
+        state.withLock { state in
+            if state.spareBodies.count < receiver.concurrency { state.spareBodies.append(body) }
+        }
+    }
+
+    private func request(
+        _ events: Delivery,
+        _ body: ByteBuffer,
+        _ fields: RequestFields
+    ) throws(TrackerError) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: receiver.url)
         request.method = dialect.method
         request.headers = fields.headers

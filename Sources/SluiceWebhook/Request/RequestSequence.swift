@@ -9,16 +9,22 @@ package struct RequestSequence: Sendable {
     private var pending: [ArraySlice<Int>]
     package private(set) var refusals: [DeliveryOutcome.Refusal] = []
     package private(set) var failure: TrackerError?
-    /// The size of each event of the delivery, in bytes.
-    private let sizes: [Int]
+    /// The size of each event of the delivery, in bytes; only a receiver with a limit needs them.
+    private lazy var sizes = measure()
+    private let measure: @Sendable () -> [Int]
     /// The maximum number of events in a request.
     private let maximumEvents: Int
     /// The receiver's limit in bytes, as far as its answers show it: half the size of the smallest request that was too large.
     package private(set) var limitInBytes: Int
 
     /// Sends these positions, ascending, with at most `maximumEvents` and `limitInBytes` in a request; a larger event is sent alone.
-    package init(_ positions: [Int], sizes: [Int], maximumEvents: Int, limitInBytes: Int) {
-        self.sizes = sizes
+    package init(
+        _ positions: [Int],
+        sizes: @escaping @autoclosure @Sendable () -> [Int],
+        maximumEvents: Int,
+        limitInBytes: Int
+    ) {
+        measure = sizes
         self.maximumEvents = maximumEvents
         self.limitInBytes = limitInBytes
         pending = positions.isEmpty ? [] : [positions[...]]
@@ -27,15 +33,22 @@ package struct RequestSequence: Sendable {
     /// The positions in the next request; `nil` if there is none.
     package mutating func next() -> ArraySlice<Int>? {
         guard failure == nil, let part = pending.popLast() else { return nil }
+        let count = countWithinLimits(part)
+        if count < part.count { pending.append(part.dropFirst(count)) }
+        return part.prefix(count)
+    }
+
+    private mutating func countWithinLimits(_ part: ArraySlice<Int>) -> Int {
+        let most = min(part.count, maximumEvents)
+        if limitInBytes == .max { return most }
         var bytes = sizes[part[part.startIndex]]
         var count = 1
-        while count < min(part.count, maximumEvents) {
+        while count < most {
             bytes += sizes[part[part.startIndex + count]]
             guard bytes <= limitInBytes else { break }
             count += 1
         }
-        if count < part.count { pending.append(part.dropFirst(count)) }
-        return part.prefix(count)
+        return count
     }
 
     /// Notes the verdict on a request.
@@ -47,7 +60,10 @@ package struct RequestSequence: Sendable {
         case .refused(let reason):
             halve(part, reason)
         case .tooLarge(let reason):
-            if part.count > 1 { limitInBytes = min(limitInBytes, part.reduce(0) { $0 + sizes[$1] } / 2) }
+            if part.count > 1 {
+                let sizes = sizes
+                limitInBytes = min(limitInBytes, part.reduce(0) { $0 + sizes[$1] } / 2)
+            }
             halve(part, reason)
         case .retry(let error, _):
             pending.append(part)

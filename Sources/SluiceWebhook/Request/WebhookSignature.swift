@@ -29,21 +29,21 @@ struct WebhookSignature {
     ///
     /// It is computed from their ids, because the bodies are ten times as long.
     static func identity(of events: Delivery, from tracker: String, as form: RequestBody.Form) -> String {
+        var digest = SHA256Stream()
+        // Of several trackers for one receiver, each sends events in its own form, and without the values that are hidden from it.
+        for text in [tracker.lowercased(), form.contentType] {
+            Array((text + "\n").utf8).withUnsafeBytes { digest.update($0) }
+        }
         var ids: [UInt64] = []
-        ids.reserveCapacity(2 * events.count)
         for slice in events.slices {
             for position in 0..<slice.count {
                 let id = slice.batch.entries[slice.batchIndex(at: position)].id
                 ids.append(id.high.bigEndian)
                 ids.append(id.low.bigEndian)
             }
+            ids.withUnsafeBytes { digest.update($0) }
+            ids.removeAll(keepingCapacity: true)
         }
-        var digest = SHA256Stream()
-        // Of several trackers for one receiver, each sends events in its own form, and without the values that are hidden from it.
-        for text in [tracker.lowercased(), form.contentType] {
-            Array((text + "\n").utf8).withUnsafeBytes { digest.update($0) }
-        }
-        ids.withUnsafeBytes { digest.update($0) }
         return "msg_" + digest.finish().hexadecimal.prefix(32)
     }
 
