@@ -5,7 +5,6 @@
 #endif
 #include <simdjson.h>
 
-#include <cstring>
 #include <new>
 
 struct csimdjson_parser {
@@ -77,7 +76,6 @@ csimdjson_error csimdjson_parse(
     document->strings = parser->parser.doc.string_buf.get();
     document->structurals = parser->parser.implementation->structural_indexes.get();
     document->structural_count = parser->parser.implementation->n_structural_indexes;
-    document->has_escapes = std::memchr(text, '\\', length) != nullptr;
     return CSIMDJSON_OK;
 }
 

@@ -28,8 +28,6 @@ typedef struct {
     // Byte offsets of every structural character and of every scalar's first byte, in the order of the text.
     const uint32_t *_Nullable structurals;
     uint32_t structural_count;
-    // Whether the text contains a backslash; without one, every string on the tape equals its text.
-    bool has_escapes;
 } csimdjson_document;
 
 // Returns NULL if there is not enough memory.
