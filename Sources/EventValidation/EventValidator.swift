@@ -107,6 +107,14 @@ public final class EventValidator {
         body.setNextLine(line)
     }
 
+    /// Checks lines with or without the short walk over their structure, which changes only how long it takes; for comparisons.
+    package func setUsesStructure(_ usesStructure: Bool) {
+        body.usesStructure = usesStructure
+    }
+
+    /// The number of events accepted so far by their structure, without a tape.
+    package var structuralEvents: Int { body.structuralEvents }
+
     /// Checks every event of a body.
     ///
     /// A body may begin with the byte order mark of UTF-8. Lines may be split into several bodies at the ends of lines: the line

@@ -1,4 +1,5 @@
 import CSimdJSON
+import EventModel
 
 /// Why a text is not a JSON document.
 public enum JSONError: Error, Sendable, Hashable {
@@ -85,7 +86,7 @@ public struct JSONParser: ~Copyable {
             let tape = JSONTape(
                 words: words,
                 strings: UnsafeRawPointer(strings),
-                hasEscapes: document.has_escapes,
+                hasEscapes: text.firstIndex(ofByte: UInt8(ascii: "\\")) != nil,
                 structurals: UnsafeBufferPointer(start: document.structurals, count: Int(document.structural_count)),
                 text: original
             )

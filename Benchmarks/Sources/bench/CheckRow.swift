@@ -7,6 +7,8 @@ struct CheckRow: Row {
     fileprivate let plan: @Sendable (Site) -> String
     /// Creates the file with so many events.
     fileprivate let events: @Sendable (Material, Int) throws -> String
+    /// What `bench-check` is told besides.
+    fileprivate var arguments: [String] = []
 
     private static let count = 100_000
     private static let batch = 100
@@ -18,7 +20,7 @@ struct CheckRow: Row {
         CheckRow(
             name: "check",
             what: "parse + check + encode, one thread, batches of \(batch) events of 227 bytes",
-            target: 0.3,
+            target: 0.35,
             plan: \.plan
         ) {
             try $0.uniform(count: $1)
@@ -55,6 +57,22 @@ struct CheckRow: Row {
         ) {
             try $0.nested(count: $1)
         },
+        CheckRow(
+            name: "check-real",
+            what: "the real events as they are, of 164 to 236 bytes",
+            target: 0.35,
+            plan: \.plan
+        ) {
+            try $0.real(count: $1)
+        },
+        CheckRow(
+            name: "check-rejected",
+            what: "the events of `check`, of which one in ten is rejected, with its reason",
+            target: 0.25,
+            plan: \.plan,
+            events: { try $0.rejected(count: $1) },
+            arguments: ["rejected"]
+        ),
     ]
 
     func measure(at site: Site) throws -> Measurement {
@@ -73,7 +91,7 @@ struct CheckRow: Row {
             try figure(
                 Child.run(
                     "\(site.programs)/bench-check",
-                    [plan(site), file, String(Self.batch), String(Self.passes)]
+                    [plan(site), file, String(Self.batch), String(Self.passes)] + arguments
                 )
             )
         }

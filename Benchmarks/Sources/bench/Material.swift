@@ -41,6 +41,14 @@ struct Material {
         try write("reversed.ndjson", count: count, of: uniformLines.map(Self.reverseKeys))
     }
 
+    /// The uniform events, of which one in ten has a negative quantity.
+    func rejected(count: Int) throws -> String {
+        let lines = uniformLines.enumerated().map { number, line in
+            number % 10 == 7 ? line.replacing(#""quantity":"#, with: #""quantity":-"#, maxReplacements: 1) : line
+        }
+        return try write("rejected.ndjson", count: count, of: lines)
+    }
+
     /// The uniform events with escapes in the item's description.
     func escaped(count: Int) throws -> String {
         let text = #" \"caf\u00e9\" 1\/2\nred \ud83d\ude00"#

@@ -4,8 +4,9 @@ import PlanReading
 
 /// Checks arbitrary bytes as a document and as lines, and checks the accepted events again.
 ///
-/// Three things must hold besides not crashing: each line of a batch is accepted again, the second check encodes it to the
-/// same bytes, and each line of a body gets the same verdict as alone.
+/// Four things must hold besides not crashing: each line of a batch is accepted again, the second check encodes it to the
+/// same bytes, each line of a body gets the same verdict as alone, and lines have the same result with and without the short walk
+/// over their structure.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func checkEvents(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = UnsafeRawBufferPointer(start: start, count: count)
@@ -15,6 +16,7 @@ public func checkEvents(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         checkAgain(batch)
     }
     checkAlone(bytes)
+    checkBothWalks(bytes)
     return 0
 }
 
@@ -35,6 +37,27 @@ private func checkAgain(_ batch: EventBatch) {
     }
     precondition(checked.rejections.isEmpty, "accepted, and then not: \(checked.rejections)")
     precondition(again.lines.elementsEqual(batch.lines), "the canonical form is not its own canonical form")
+}
+
+private func checkBothWalks(_ bytes: UnsafeRawBufferPointer) {
+    func check(byStructure usesStructure: Bool) -> CheckedBody? {
+        // Derived ids are the same each time.
+        let validator = EventValidator(
+            catalog: catalog,
+            identity: .derived(source: "fuzz"),
+            acceptsReceivedAt: true,
+            now: { arrival }
+        )
+        validator.setUsesStructure(usesStructure)
+        return try? validator.check(bytes, as: .lines)
+    }
+    let (short, long) = (check(byStructure: true), check(byStructure: false))
+    let lines = [short, long].map { $0?.batch.map { Array($0.lines) } }
+    precondition(lines[0] == lines[1], "the walks write different lines")
+    let entries = [short, long].map { $0?.batch?.entries.map { "\($0)" } }
+    precondition(entries[0] == entries[1], "the walks find different ids or times")
+    let rejections = [short, long].map { $0?.rejections.map { "\($0)" } }
+    precondition(rejections[0] == rejections[1], "the walks give different verdicts")
 }
 
 private func checkAlone(_ bytes: UnsafeRawBufferPointer) {

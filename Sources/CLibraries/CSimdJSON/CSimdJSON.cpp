@@ -5,15 +5,12 @@
 #endif
 #include <simdjson.h>
 
-#include <cstring>
 #include <new>
 
 struct csimdjson_parser {
     simdjson::dom::parser parser;
-    // The lines that were indexed, and the offset of the next backslash in them.
+    // The lines that were indexed.
     const uint8_t *lines = nullptr;
-    size_t length = 0;
-    size_t next_escape = 0;
 };
 
 // Newer versions of simdjson have a code of its own for a whole number beyond 64 bits.
@@ -79,7 +76,6 @@ csimdjson_error csimdjson_parse(
     document->strings = parser->parser.doc.string_buf.get();
     document->structurals = parser->parser.implementation->structural_indexes.get();
     document->structural_count = parser->parser.implementation->n_structural_indexes;
-    document->has_escapes = std::memchr(text, '\\', length) != nullptr;
     return CSIMDJSON_OK;
 }
 
@@ -111,12 +107,9 @@ bool csimdjson_index(
     return true;
 }
 
-static size_t find_escape(const csimdjson_parser *parser, size_t from) {
-    const void *found = std::memchr(parser->lines + from, '\\', parser->length - from);
-    return found ? static_cast<const uint8_t *>(found) - parser->lines : parser->length;
-}
-
-bool csimdjson_index_lines(csimdjson_parser *parser, const uint8_t *text, size_t length) {
+bool csimdjson_index_lines(
+    csimdjson_parser *parser, const uint8_t *text, size_t length, const uint32_t **offsets, size_t *count
+) {
     if (length == 0 || !reserve(parser, length)) {
         return false;
     }
@@ -132,8 +125,8 @@ bool csimdjson_index_lines(csimdjson_parser *parser, const uint8_t *text, size_t
         return false;
     }
     parser->lines = text;
-    parser->length = length;
-    parser->next_escape = find_escape(parser, 0);
+    *offsets = indexes;
+    *count = implementation.n_structural_indexes;
     return true;
 }
 
@@ -161,13 +154,9 @@ bool csimdjson_parse_line(csimdjson_parser *parser, size_t start, size_t end, cs
     if (indexes[next - 1] >= end || (next < count && indexes[next] < end)) {
         return false;
     }
-    if (parser->next_escape < start) {
-        parser->next_escape = find_escape(parser, start);
-    }
     document->tape = parser->parser.doc.tape.get();
     document->strings = parser->parser.doc.string_buf.get();
     document->structurals = indexes + first;
     document->structural_count = next - first;
-    document->has_escapes = parser->next_escape < end;
     return true;
 }

@@ -5,10 +5,10 @@ struct EnvelopeWriter {
     private var times = TimestampWriter()
     private var arrivalTimes = TimestampWriter()
 
-    /// Appends the fields up to and including `receivedAt`.
+    /// Appends the fields up to and including `receivedAt`; without an id, with room for one that is inserted later.
     @inline(__always)
     mutating func append(
-        id: EventID,
+        id: EventID?,
         of event: CompiledPlan.Event,
         time: Timestamp,
         receivedAt: Timestamp,
@@ -17,7 +17,7 @@ struct EnvelopeWriter {
     ) {
         output.reserve(event.nameAndTimeKey.count + 192)
         output.appendPadded(keys.id.bytes)
-        id.write(to: output.end)
+        id?.write(to: output.end)
         output.count += EventID.textLength
         output.appendPadded(event.nameAndTimeKey.bytes)
         output.count += times.write(time, to: output.end)
@@ -29,5 +29,19 @@ struct EnvelopeWriter {
             output.count += arrivalTimes.write(receivedAt, to: output.end)
         }
         output.append(UInt8(ascii: "\""))
+    }
+
+    /// Inserts the id into the line that begins at `start`.
+    @inline(__always)
+    static func insert(
+        _ id: EventID,
+        intoLineAt start: Int,
+        keys: CompiledPlan.EnvelopeKeys,
+        of output: inout ByteBuilder
+    ) {
+        let end = output.count
+        output.count = start + keys.id.count
+        id.write(to: output.end)
+        output.count = end
     }
 }

@@ -11,6 +11,16 @@ extension EventCheck {
         var hasServerTime = false
     }
 
+    /// The id and the times that an event states; `nil` for those that it does not state, or that are invalid.
+    struct Stated {
+        var id: EventID?
+        var time: Timestamp?
+        /// When it arrived; if it does not state that, now.
+        var receivedAt: Timestamp?
+        /// Whether it states that another attempt of its sender could state another time.
+        var isMarked = false
+    }
+
     /// Checks the event at `index` and appends its canonical line.
     ///
     /// An event without an id gets the one that `makeID` returns. If `firstCode` is set afterwards, nothing was appended.
@@ -25,34 +35,48 @@ extension EventCheck {
         if !refusals.isEmpty { reportRefusals() }
         envelope.reset()
         depth = 1
-        var result = Result()
         guard tape.kind(at: index) == .object else {
             report(.wrongType, expected: "an object with a name", found: kindName(at: index))
-            return result
+            return Result()
         }
         readEnvelope(at: index)
-        result.definitionIndex = findDefinition(envelope.name)
-        let statedID = envelope.id == 0 ? nil : readID(at: envelope.id)
-        let statedTime = envelope.time == 0 ? nil : readTime(at: envelope.time, field: "time")
-        if let statedTime, !times.accepts(statedTime) { reportRange(of: statedTime) }
-        let receivedAt = envelope.receivedAt == 0 ? arrival : readTime(at: envelope.receivedAt, field: "receivedAt")
-        let hasServerTime = envelope.serverTime != 0 && readServerTime()
-        result.id = envelope.id == 0 ? makeID(statedTime) : statedID
-        if let statedTime {
-            result.time = statedTime
-            // An event that gets a new id has no other attempt.
-            result.hasServerTime = hasServerTime && envelope.id != 0
-        } else if let time = statedID.flatMap(times.time) {
-            result.time = time
-        } else {
-            result.time = receivedAt
-            result.hasServerTime = envelope.id != 0 || repeatsIDs
-        }
+        let definitionIndex = findDefinition(envelope.name)
+        let stated = readStated()
+        var result = decide(stated, definitionIndex: definitionIndex)
+        if envelope.id == 0 { result.id = makeID(stated.time) }
 
         let start = output.count
-        encode(result, receivedAt: receivedAt ?? arrival, into: &output)
+        encode(result, receivedAt: stated.receivedAt ?? arrival, into: &output)
         if firstCode != nil { output.count = start }
         return result
+    }
+
+    /// Decides the time of an event from what it states.
+    ///
+    /// An event without an id has none in the result yet.
+    func decide(_ stated: Stated, definitionIndex: Int) -> Result {
+        var result = Result(id: stated.id, definitionIndex: definitionIndex)
+        if let time = stated.time {
+            result.time = time
+            // An event that gets a new id has no other attempt.
+            result.hasServerTime = stated.isMarked && envelope.id != 0
+        } else if let time = stated.id.flatMap(times.time) {
+            result.time = time
+        } else {
+            result.time = stated.receivedAt
+            result.hasServerTime = envelope.id != 0 || repeatsIDs
+        }
+        return result
+    }
+
+    private mutating func readStated() -> Stated {
+        var stated = Stated(receivedAt: arrival)
+        if envelope.id != 0 { stated.id = readID(at: envelope.id) }
+        if envelope.time != 0 { stated.time = readTime(at: envelope.time, field: "time") }
+        if let time = stated.time, !times.accepts(time) { reportRange(of: time) }
+        if envelope.receivedAt != 0 { stated.receivedAt = readTime(at: envelope.receivedAt, field: "receivedAt") }
+        if envelope.serverTime != 0 { stated.isMarked = readServerTime() }
+        return stated
     }
 
     /// Whether another attempt of the sender to send the event could state another time.
@@ -107,7 +131,7 @@ extension EventCheck {
         let ordinal = tables.names.ordinal(of: tape.string(at: index), guess: lastDefinition)
         if ordinal >= 0 {
             lastDefinition = ordinal
-            if let allowedEvents, !allowedEvents.contains(ordinal) {
+            if !isAllowed(ordinal) {
                 let expected = "an event that the write key may send"
                 report(.forbiddenEvent, at: .field("name"), expected: expected, found: "another event of the plan")
                 return -1
@@ -118,6 +142,9 @@ extension EventCheck {
         }
         return ordinal
     }
+
+    /// Whether the sender may send the event with this definition.
+    func isAllowed(_ definitionIndex: Int) -> Bool { allowedEvents?.contains(definitionIndex) ?? true }
 
     private func expectedName(near index: Int) -> String {
         // The sender need not know the names of events that it may not send.
@@ -168,8 +195,8 @@ extension EventCheck {
         }
         let event = tables.events[result.definitionIndex]
         envelopeWriter.append(
-            // An event with an invalid id is rejected, so the id does not matter.
-            id: result.id ?? EventID(high: 0, low: 0),
+            // An event with an invalid id is rejected, so it needs none.
+            id: result.id,
             of: event,
             time: result.time ?? receivedAt,
             receivedAt: receivedAt,
@@ -214,7 +241,8 @@ extension EventCheck {
         report(.identifierTooLong, expected: IdentifierLimit.expected, found: "more")
     }
 
-    private mutating func encodeContext(_ index: Int, into output: inout ByteBuilder) {
+    /// Appends the `context` at `index` of the tape, with what the server adds to it; 0 if the event has none.
+    mutating func encodeContext(_ index: Int, into output: inout ByteBuilder) {
         let isTreated = !sensitive.context.isEmpty || !additions.isEmpty
         guard index != 0 || isTreated else { return }
         path.push(.field("context"))
@@ -236,7 +264,7 @@ extension EventCheck {
         into output: inout ByteBuilder
     ) {
         path.push(.field("payload"))
-        if index == 0, !event.requiresPayload {
+        if index == 0, event.requiredProperties == 0 {
             output.append("{}")
         } else if index == 0 {
             let location = plan.objectLocations[tables.objects[event.payload].index]

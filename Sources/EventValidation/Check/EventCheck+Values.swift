@@ -36,9 +36,7 @@ extension EventCheck {
             }
         case .any: encodeFreeForm(at: index, into: &output)
         }
-        if let enumeration = property.pointee.enumeration, output.count > start {
-            checkEnumeration(enumeration, from: start, of: property, in: &output)
-        }
+        checkEnumeration(of: property, from: start, in: &output)
     }
 
     func isString(at index: Int) -> Bool { tape.kind(at: index) == .string }
@@ -122,8 +120,17 @@ extension EventCheck {
         let kind = tape.kind(at: index)
         guard kind == .string || kind.isNumber else { return reportType(at: index, of: property) }
         let sent = kind == .string ? tape.string(at: index) : numberText(at: index)
+        encodeDecimal(sent, isString: kind == .string, as: property, into: &output)
+    }
+
+    mutating func encodeDecimal(
+        _ sent: UnsafeRawBufferPointer,
+        isString: Bool,
+        as property: PropertyRules,
+        into output: inout ByteBuilder
+    ) {
         guard let value = ExactDecimal(text: sent) else {
-            return kind == .string ? reportOtherString(property) : reportLength(of: property)
+            return isString ? reportOtherString(property) : reportLength(of: property)
         }
         guard value.textLength <= sent.count + Self.maximumGrowth else { return reportExponent(of: property) }
         checkRange(of: value, as: property)
@@ -173,20 +180,44 @@ extension EventCheck {
         into output: inout ByteBuilder
     ) {
         guard isString(at: index) else { return reportType(at: index, of: property) }
-        guard let time = timeReader.read(tape.string(at: index)) else { return reportOtherString(property) }
+        encodeTimestamp(tape.string(at: index), as: property, into: &output)
+    }
+
+    mutating func encodeTimestamp(
+        _ text: UnsafeRawBufferPointer,
+        as property: PropertyRules,
+        into output: inout ByteBuilder
+    ) {
+        guard let time = timeReader.read(text) else { return reportOtherString(property) }
         checkAllowed(property) { $0.contains(time) }
         output.appendQuoted(time)
     }
 
     private mutating func encodeDate(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {
         guard isString(at: index) else { return reportType(at: index, of: property) }
-        guard CalendarDate(text: tape.string(at: index)) != nil else { return reportOtherString(property) }
-        encodeString(at: index, into: &output)
+        encodeDate(tape.string(at: index), as: property, into: &output)
+    }
+
+    mutating func encodeDate(
+        _ text: UnsafeRawBufferPointer,
+        as property: PropertyRules,
+        into output: inout ByteBuilder
+    ) {
+        guard let date = CalendarDate(text: text) else { return reportOtherString(property) }
+        output.appendQuoted(date)
     }
 
     private mutating func encodeUUID(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {
         guard isString(at: index) else { return reportType(at: index, of: property) }
-        guard let id = EventID(text: tape.string(at: index)) else { return reportOtherString(property) }
+        encodeUUID(tape.string(at: index), as: property, into: &output)
+    }
+
+    mutating func encodeUUID(
+        _ text: UnsafeRawBufferPointer,
+        as property: PropertyRules,
+        into output: inout ByteBuilder
+    ) {
+        guard let id = EventID(text: text) else { return reportOtherString(property) }
         output.appendQuoted(id)
     }
 }
@@ -194,22 +225,26 @@ extension EventCheck {
 // MARK: - Enumerations
 
 extension EventCheck {
-    private mutating func checkEnumeration(
-        _ enumeration: ByteTable,
-        from start: Int,
-        of property: PropertyRules,
-        in output: inout ByteBuilder
-    ) {
+    /// Checks the value that was appended from `start` on, if there is one.
+    @inline(__always)
+    mutating func checkEnumeration(of property: PropertyRules, from start: Int, in output: inout ByteBuilder) {
+        guard let enumeration = property.pointee.enumeration, output.count > start else { return }
         output.reserve(8)
-        let value = UnsafeRawBufferPointer(rebasing: output.bytes[start...])
-        if enumeration.ordinal(of: value) < 0 {
-            reportNotInEnum(of: property)
-        }
+        checkEnumeration(enumeration, UnsafeRawBufferPointer(rebasing: output.bytes[start...]), of: property)
+    }
+
+    /// Checks a value in canonical form; at least 8 more bytes after it must be readable.
+    mutating func checkEnumeration(
+        _ enumeration: ByteTable,
+        _ value: UnsafeRawBufferPointer,
+        of property: PropertyRules
+    ) {
+        if enumeration.ordinal(of: value) < 0 { reportNotInEnum(of: property) }
     }
 
     /// Checks a value against an enumeration whose values cannot be compared as text.
     @inline(__always)
-    private mutating func checkAllowed(_ property: PropertyRules, contains: (AllowedValues) -> Bool) {
+    mutating func checkAllowed(_ property: PropertyRules, contains: (AllowedValues) -> Bool) {
         guard property.pointee.enumeration != nil else { return }
         if let allowed = plan.allowedValues[property.pointee.index], !contains(allowed) {
             reportNotInEnum(of: property)

@@ -23,6 +23,12 @@ struct SlotStack: ~Copyable {
         count -= size
     }
 
+    /// Pops all frames.
+    @inline(__always)
+    mutating func removeAll() {
+        count = 0
+    }
+
     private mutating func grow(by size: Int) {
         let larger = UnsafeMutableBufferPointer<Int>.allocate(capacity: memory.count * 2 + size)
         for slot in 0..<count { larger[slot] = memory[slot] }

@@ -74,7 +74,10 @@ final class CompiledPlan: Sendable {
         /// `","name":"…","time":"`, escaped.
         let nameAndTimeKey: ByteTable.Name
         let payload: Int
-        let requiresPayload: Bool
+        /// The number of properties of its payload that must be present.
+        let requiredProperties: Int
+        /// Whether its payload contains no objects and no arrays, and nothing that the plan protects.
+        let isFlat: Bool
     }
 
     /// The texts before the values in the envelope.
@@ -92,12 +95,16 @@ final class CompiledPlan: Sendable {
     struct Tables: BitwiseCopyable {
         /// The names of the envelope's fields.
         let fields: ByteTable
+        /// The same, by ordinal, each with its quotation marks and colon.
+        let quotedFields: UnsafePointer<ByteTable.Name>
         let keys: EnvelopeKeys
         /// The names of the events.
         let names: ByteTable
         /// Suggests a name for one that is not in `names`.
         let suggestions: SuggestionTable
         let events: UnsafePointer<Event>
+        /// Whether an event of the plan is flat.
+        let hasFlatEvents: Bool
         let objects: UnsafePointer<Object>
         let properties: UnsafePointer<Property>
         let sensitive: SensitiveKeys
@@ -134,10 +141,12 @@ final class CompiledPlan: Sendable {
         let names = ByteTable(plan.events.map { Array($0.name.utf8) }, in: compiler.arena)
         tables = Tables(
             fields: ByteTable(Self.fieldNames.map { Array($0.utf8) }, in: compiler.arena),
+            quotedFields: compiler.quotedFields,
             keys: compiler.envelopeKeys,
             names: names,
             suggestions: SuggestionTable(names, in: compiler.arena),
             events: compiler.arena.allocate(events),
+            hasFlatEvents: events.contains(where: \.isFlat),
             objects: compiler.arena.allocate(compiler.objects),
             properties: compiler.arena.allocate(compiler.properties.compactMap(\.self)),
             sensitive: SensitiveKeys(plan, in: compiler.arena)

@@ -26,11 +26,16 @@ final class PlanCompiler {
         )
     }
 
+    var quotedFields: UnsafePointer<ByteTable.Name> {
+        arena.allocate(CompiledPlan.fieldNames.map { allocate("\"\($0)\":") })
+    }
+
     func compile(_ event: EventDefinition) -> CompiledPlan.Event {
         CompiledPlan.Event(
             nameAndTimeKey: allocate("\",\"name\":" + json(event.name) + ",\"time\":\""),
             payload: compile(event.properties, isOpen: event.allowsAdditionalProperties, location: event.location),
-            requiresPayload: event.properties.contains(where: \.mustBePresent)
+            requiredProperties: event.properties.count(where: \.mustBePresent),
+            isFlat: Self.areFlat(event.properties) && event.properties.allSatisfy { Treatment($0.sensitivity) == .keep }
         )
     }
 
@@ -43,7 +48,6 @@ final class PlanCompiler {
             properties[firstProperty + offset] = compile(member, at: firstProperty + offset)
         }
         let keys = ByteTable(members.map { Array($0.name.utf8) }, in: arena)
-        let isFlat = !members.contains { [.array, .object, .any].contains($0.type) }
         objects.append(
             CompiledPlan.Object(
                 keys: keys,
@@ -51,11 +55,15 @@ final class PlanCompiler {
                 firstProperty: firstProperty,
                 index: objects.count,
                 isOpen: isOpen,
-                isFlat: isFlat
+                isFlat: Self.areFlat(members)
             )
         )
         objectLocations.append(location)
         return objects.count - 1
+    }
+
+    private static func areFlat(_ members: [PropertyDefinition]) -> Bool {
+        !members.contains { [.array, .object, .any].contains($0.type) }
     }
 
     private func compile(_ property: PropertyDefinition, at index: Int) -> CompiledPlan.Property {

@@ -51,6 +51,30 @@ struct JSONLineParserTests {
         #expect(Self.together(bytes, by: &parser) == alone)
     }
 
+    @Test("show their structure before they are parsed, unless they have an escape or nothing at all")
+    func structure() {
+        let bytes = Array(#"{"a" :1 }⏎⏎ ⏎{"b":"\n"}⏎{"c":{"d":"e f"},"g":[]}"#.replacing("⏎", with: "\n").utf8)
+        var parser = JSONLineParser()
+        withPadded(bytes) { text in
+            guard parser.index(text) else {
+                Issue.record("the lines have a structure")
+                return
+            }
+            let lines = Self.ranges(of: bytes)
+            let found = lines.map { parser.structure(of: $0) }
+            #expect(found.map { $0 != nil } == [true, false, false, false, true])
+            guard let first = found[0], let last = found[4] else { return }
+            #expect(first.key(at: 1).map(Array.init) == Array("a".utf8))
+            #expect(Array(first.value(at: 3)) == Array("1".utf8))
+            #expect(first.end(ofValueAt: 0) == 5 && first.ends(before: 5) && !first.ends(before: 4))
+            #expect(first.key(at: 3) == nil && first.string(at: 3) == nil)
+            #expect(last.end(ofValueAt: 3) == 8 && last.ends(before: 14) && last.byte(at: 14) == 0)
+            #expect(last.string(at: 6).map(Array.init) == Array("e f".utf8))
+            #expect(Array(last.text(from: 3, to: 8)) == Array(#"{"d":"e f"}"#.utf8))
+            #expect(last.bytes(from: 14) == nil && last.value(at: 13).isEmpty)
+        }
+    }
+
     @Test("have the same result as when parsed alone, whatever they contain")
     func agreement() {
         let pieces = [

@@ -28,8 +28,6 @@ typedef struct {
     // Byte offsets of every structural character and of every scalar's first byte, in the order of the text.
     const uint32_t *_Nullable structurals;
     uint32_t structural_count;
-    // Whether the text contains a backslash; without one, every string on the tape equals its text.
-    bool has_escapes;
 } csimdjson_document;
 
 // Returns NULL if there is not enough memory.
@@ -53,8 +51,12 @@ bool csimdjson_index(
 );
 
 // Indexes the structure of lines with one document each, in one pass over all of them. Returns false if it cannot; then
-// each line must be parsed alone. The text must not move, and csimdjson_padding() bytes after it must be readable.
-bool csimdjson_index_lines(csimdjson_parser *_Nonnull parser, const uint8_t *_Nonnull text, size_t length);
+// each line must be parsed alone. The text must not move, and csimdjson_padding() bytes after it must be readable. The offsets
+// are those of csimdjson_index, of all lines together.
+bool csimdjson_index_lines(
+    csimdjson_parser *_Nonnull parser, const uint8_t *_Nonnull text, size_t length,
+    const uint32_t *_Nullable *_Nonnull offsets, size_t *_Nonnull count
+);
 
 // Parses the line from `start` to `end` of the indexed text; the lines must be parsed in ascending order.
 // Returns false if the line is not exactly one document that is an object; parse it alone to learn why. The offsets of
