@@ -31,7 +31,9 @@ struct RequestBody: Sendable {
     /// The bytes, uncompressed.
     let bytes: ByteBuffer
 
-    /// Writes the events; a single one if the form has no other. The bytes take the memory of `spare`, unless it is still in use.
+    /// Writes the events; a single one if the form has no other.
+    ///
+    /// The bytes take the memory of `spare`, unless it is still in use.
     init(_ delivery: Delivery, as form: Form, reusing spare: consuming ByteBuffer) {
         var bytes = consume spare
         bytes.clear(minimumCapacity: delivery.byteCount + delivery.count * Self.overhead(of: form) + 2)
