@@ -4,6 +4,8 @@ import TrackerKit
 extension TrackerState {
     /// Puts a slice into the queue, as the queue's policy says.
     ///
+    /// With the policy `wait`, its room was reserved before, in `DispatchState`.
+    ///
     /// Returns how many events were dropped, and whether to wake the worker: it is not woken for events that change neither the
     /// time nor the size of its next delivery.
     mutating func enqueue(_ slice: EventSlice, now: () -> Duration) -> (dropped: Int, wakesWorker: Bool) {

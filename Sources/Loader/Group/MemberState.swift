@@ -16,7 +16,7 @@ package struct MemberState<Record: LoadableRecord>: Sendable {
         ///
         /// Can transition to:
         /// - `assigned` when the group does, even if it assigns none.
-        /// - `away` when operations of an earlier assignment are under way, or the consumer does not accept the partitions.
+        /// - `away` when operations of an earlier assignment are under way, or the consumer cannot join the group again.
         /// - `ended` when the consumer cannot join the group at all.
         case joining(since: Duration)
         /// The member has the partitions that the group has assigned.
@@ -24,12 +24,14 @@ package struct MemberState<Record: LoadableRecord>: Sendable {
         /// Can transition to:
         /// - `releasing` when the group takes them back.
         /// - `joining` when the group has given them to others.
-        /// - `away` when an operation does not end, another loader has superseded this one, or the consumer does not accept the
-        ///   partitions again.
+        /// - `away` when an operation does not end, another loader has superseded this one, the consumer does not accept the
+        ///   partitions, or the group assigns others while operations are under way.
         case assigned
         /// Batches under way and their commits end; then the partitions are given back. At `until` they are given back in any case.
         ///
-        /// Can transition to `joining` when they are, or when the group has given them to others.
+        /// Can transition to:
+        /// - `joining` when they are, or when the group has given them to others.
+        /// - `assigned` when the group assigns others before that, or `away` if operations are still under way then.
         case releasing(until: Duration)
         /// The member has left its group, so that others load its partitions.
         ///
