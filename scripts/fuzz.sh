@@ -16,6 +16,7 @@ make_seeds() {
     cp Fuzz/Seeds/*.plist "$run/plan-reader/"
     split -l 1 -a 3 Fuzz/Seeds/canonical.ndjson "$run/copy-rows/canonical-"
     retail_lines | sed -n '1~200p' | split -l 1 -a 3 - "$run/event-check/retail-"
+    split -l 1 -a 3 Fuzz/Seeds/events.ndjson "$run/event-check/events-"
 }
 
 # In a folder of its own, because of its flags. The option --sanitize=fuzzer leaves the entry point to libFuzzer; the flags after it add

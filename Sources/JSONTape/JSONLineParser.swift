@@ -10,7 +10,7 @@ public struct JSONLineParser: ~Copyable {
     private var lines = UnsafeRawBufferPointer(start: nil, count: 0)
     /// The structure of all lines.
     private var offsets = UnsafeBufferPointer<UInt32>(start: nil, count: 0)
-    /// A place in `offsets` that is not behind the first one of the next line, and mostly is that one.
+    /// An index in `offsets`: at most that of the next line's first place, and usually equal to it.
     private var place = 0
     /// The offset of the first backslash in or after the last line.
     private var nextEscape = 0

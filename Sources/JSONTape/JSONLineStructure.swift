@@ -1,8 +1,8 @@
 /// The structure of a line without escapes: where its brackets, separators and values begin.
 ///
 /// It is what simdjson's first stage finds out. So the text is UTF-8, each string is closed and contains no control characters,
-/// and between two places there is only white space, behind the value or bracket at the first of them. Nothing else is checked: who
-/// reads the structure must look at each place, in particular at those of the separators, and at last at the end of the line.
+/// and between two places there is only white space, behind the value or bracket at the first of them. Nothing else is checked: the
+/// reader must check every place, including the separators, and that the line ends after the last one.
 ///
 /// A place is the number of a bracket, separator or value in the structure, counted from the first one of the line.
 public struct JSONLineStructure: BitwiseCopyable {

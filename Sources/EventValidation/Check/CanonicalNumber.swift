@@ -45,7 +45,7 @@ struct CanonicalNumber {
         self.divisor = divisor
     }
 
-    /// Reads the digits from a position on; the value of more than 18 of them means nothing.
+    /// Reads the digits from a position on; the value of more than 18 of them has overflowed, and the caller declines them.
     @inline(__always)
     private static func readDigits(_ text: UnsafeRawBufferPointer, _ position: inout Int, _ value: inout Int64) {
         while position < text.count {

@@ -1,4 +1,4 @@
-/// The positions of the envelope's fields on the tape; 0 if a field is absent.
+/// The positions of the envelope's fields on the tape, or in the structure of the line; 0 if a field is absent.
 ///
 /// The ordinal of a field is its position in `CompiledPlan.fieldNames`.
 struct EnvelopeFields: ~Copyable {

@@ -34,7 +34,9 @@ extension EventCheck {
             maximumViolations = wantedViolations
             slots.removeAll()
         }
-        guard let payload = readFlatEnvelope(line, places: &places), let stated = readFlatStated(line)
+        guard
+            let payload = readFlatEnvelope(line, places: &places), firstCode == nil,
+            let stated = readFlatStated(line)
         else { return nil }
         var result = decide(stated, definitionIndex: payload.definitionIndex)
         guard
@@ -198,6 +200,7 @@ extension EventCheck {
         guard event.isFlat else { return nil }
         let object = tables.objects[event.payload]
         var payload = FlatPayload(definitionIndex: definitionIndex)
+        // There is no other frame, so its start is 0.
         _ = slots.push(object.keys.count)
         guard envelope.payload != 0 else { return event.requiredProperties == 0 ? payload : nil }
         var place = envelope.payload

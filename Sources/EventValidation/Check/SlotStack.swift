@@ -1,5 +1,5 @@
-/// A stack with a frame for each object being checked: for each of its properties the position of the value on the tape, 0 if
-/// it is absent.
+/// A stack with a frame for each object being checked: for each of its properties the position of the value on the tape, or in the
+/// structure of the line; 0 if it is absent.
 struct SlotStack: ~Copyable {
     private var memory = UnsafeMutableBufferPointer<Int>.allocate(capacity: 256)
     private var count = 0

@@ -33,10 +33,13 @@ struct RequestBody: Sendable {
 
     /// Writes the events; a single one if the form has no other.
     ///
-    /// The bytes take the memory of `spare`, unless it is still in use.
+    /// The bytes take the memory of `spare`, if it is large enough and not in use.
     init(_ delivery: Delivery, as form: Form, reusing spare: consuming ByteBuffer) {
+        let size = delivery.byteCount + delivery.count * Self.overhead(of: form) + 2
         var bytes = consume spare
-        bytes.clear(minimumCapacity: delivery.byteCount + delivery.count * Self.overhead(of: form) + 2)
+        // Growing the memory would copy what is in it.
+        if bytes.capacity < size { bytes = ByteBuffer() }
+        bytes.clear(minimumCapacity: size)
         if case .lines = form {
             for slice in delivery.slices { Self.append(slice, to: &bytes) }
         } else {

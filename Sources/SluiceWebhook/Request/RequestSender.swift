@@ -33,9 +33,10 @@ final class RequestSender: Sendable {
         var pauseEnd = Duration.zero
         /// Why it wants none.
         var pauseReason: TrackerError?
-        /// The bodies of earlier requests, at most one for each that may be in progress: their memory is used again, because new memory
-        /// costs as much as writing the body.
-        var spareBodies: [ByteBuffer] = []
+        /// The body of an earlier request: its memory is used again, because new memory costs as much as writing the body.
+        ///
+        /// With several requests in progress there is still one, so that a tracker keeps no more than the largest body.
+        var spareBody: ByteBuffer?
     }
 
     /// After this time, no further request of a delivery is sent, and the rest of it is retried.
@@ -96,14 +97,16 @@ final class RequestSender: Sendable {
             return .retry(error)
         }
         let limit = state.withLock { $0.limitInBytes }
+        // A limit that the whole delivery is within needs no sizes.
+        let sizes = limit < delivery.byteCount ? Self.sizes(of: delivery) : nil
         let end = clock.now() + Self.deliveryLimit
         let sequences = await withTaskGroup(of: RequestSequence.self) { group in
             for lane in Lanes.positions(of: delivery, over: receiver.concurrency) {
                 let sequence = RequestSequence(
                     lane,
-                    sizes: Self.sizes(of: delivery),
+                    sizes: sizes ?? Self.sizes(of: delivery),
                     maximumEvents: dialect.maximumEvents,
-                    limitInBytes: limit
+                    limitInBytes: sizes == nil ? .max : limit
                 )
                 group.addTask { await self.send(sequence, of: delivery, until: end, fields) }
             }
@@ -175,13 +178,11 @@ final class RequestSender: Sendable {
     }
 
     private func spareBody() -> ByteBuffer {
-        state.withLock { $0.spareBodies.popLast() } ?? ByteBuffer()
+        state.withLock { $0.spareBody.take() } ?? ByteBuffer()
     }
 
     private func keep(_ body: ByteBuffer) {
-        state.withLock { state in
-            if state.spareBodies.count < receiver.concurrency { state.spareBodies.append(body) }
-        }
+        state.withLock { $0.spareBody = body }
     }
 
     private func request(

@@ -52,7 +52,7 @@ struct BothWalks {
     }
 
     private static func check(_ lines: [UInt8], _ request: Request, _ validator: EventValidator) -> Outcome {
-        // Of the exact size, so that a byte behind the padding is outside.
+        // A body of its own for each walk.
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: lines.count, alignment: 1)
         defer { copy.deallocate() }
         copy.copyBytes(from: lines)

@@ -178,6 +178,20 @@ struct StructureTests {
         #expect(walks.structuralEvents == Self.accepted.count)
     }
 
+    @Test("never sees a context with a member that the plan protects")
+    func sensitiveContext() {
+        let lines = [#"{"name":"Flat","context":{"ip":"192.0.2.7"}}"#, #"{"name":"Flat","context":{"page":{}}}"#]
+        for sensitivity in [Sensitivity.drop, .hash] {
+            var plan = TrackingPlan(events: [Self.flat])
+            plan.context = [ContextAttribute(name: "ip", sensitivity: sensitivity, location: .line(1))]
+            let walks = BothWalks(EventCatalog(plan: plan, hashKey: HashKey([UInt8](repeating: 7, count: 16))))
+            let (short, long) = walks.check(Array(lines.joined(separator: "\n").utf8))
+            #expect(short == long)
+            #expect(short.entries.count == 2 && walks.structuralEvents == 0)
+            #expect(!String(decoding: short.lines, as: UTF8.self).contains("192.0.2.7"))
+        }
+    }
+
     @Test("never sees an event with a property that the plan protects")
     func sensitive() {
         for sensitivity in [Sensitivity.drop, .hash] {

@@ -52,7 +52,7 @@ bool csimdjson_index(
 
 // Indexes the structure of lines with one document each, in one pass over all of them. Returns false if it cannot; then
 // each line must be parsed alone. The text must not move, and csimdjson_padding() bytes after it must be readable. The offsets
-// are those of csimdjson_index, of all lines together.
+// are like those of csimdjson_index, of all lines together, and valid until the next call of another function than csimdjson_parse_line.
 bool csimdjson_index_lines(
     csimdjson_parser *_Nonnull parser, const uint8_t *_Nonnull text, size_t length,
     const uint32_t *_Nullable *_Nonnull offsets, size_t *_Nonnull count
