@@ -7,7 +7,7 @@ WORKDIR /build
 COPY Package.swift ./
 RUN swift package resolve
 COPY . .
-RUN swift build -c release --product sluice --static-swift-stdlib \
+RUN swift build -c release --product sluice --static-swift-stdlib -debug-info-format none \
     && install -D --strip .build/release/sluice /install/sluice
 
 FROM debian:bookworm-slim

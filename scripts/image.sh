@@ -19,7 +19,7 @@ for path in $(sed -n 's/^!//p' .dockerignore); do cp -R --parents "$path" "$fold
 if [ -f Package.resolved ]; then cp Package.resolved "$folder"; fi
 
 build=(swift build -c release --package-path "$folder" --scratch-path "$PWD/.run/image/build" --product sluice
-    --static-swift-stdlib)
+    --static-swift-stdlib -debug-info-format none)
 "${build[@]}"
 command=.run/image/sluice
 # Without its symbols, it has a quarter of the size.
