@@ -6,8 +6,8 @@ import Sluice
 /// Parses, checks and encodes the events of a file in batches, on one thread.
 ///
 /// `bench-check PLAN FILE LINES PASSES [segment | rejected]`, where FILE has one event on each line, and a batch is LINES of them;
-/// with `segment`, FILE has messages of Segment's clients, and a batch is the body of a request. Only with `rejected` may events be
-/// rejected. Prints events/s over all passes, by the thread's processor time, so that other load on the machine has less effect.
+/// with `segment`, FILE has messages of Segment's clients, and a batch is the body of a request. Events may be rejected only with
+/// `rejected`. Prints events/s over all passes, by the thread's processor time, so that other load on the machine has less effect.
 @main
 struct Check {
     static func main() throws {

@@ -7,19 +7,20 @@ import Sluice
 /// - `bench-track encode EVENTS` prints events/s, by the processor time of the thread.
 /// - `bench-track allocations EVENTS` prints the number of allocations for 1,000 events.
 /// - `bench-track queue EVENTS` tracks them through a pipeline to a tracker that discards them, and prints events/s.
-/// - `bench-track journal EVENTS FOLDER` tracks them one at a time through a pipeline with a journal, and prints events/s.
+/// - `bench-track journal EVENTS FOLDER TASKS` tracks them through a pipeline with a journal, each task one at a time, and prints events/s.
 @main
 struct Track {
     static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count >= 3, let events = Int(arguments[2]), events >= 1000 else {
-            throw BenchmarkError("usage: bench-track encode|allocations|queue|journal EVENTS [FOLDER]")
+            throw BenchmarkError("usage: bench-track encode|allocations|queue|journal EVENTS [FOLDER TASKS]")
         }
         switch arguments[1] {
         case "encode": try encode(events)
         case "allocations": try countAllocations(of: events)
         case "queue": try await queue(events)
-        case "journal" where arguments.count == 4: try await journal(events, in: arguments[3])
+        case "journal" where arguments.count == 5:
+            try await journal(events, in: arguments[3], by: Int(arguments[4]) ?? 1)
         default: throw BenchmarkError("there is no '\(arguments[1])'")
         }
     }
@@ -59,7 +60,7 @@ struct Track {
         print(Int(Double(events) / seconds))
     }
 
-    private static func journal(_ events: Int, in folder: String) async throws {
+    private static func journal(_ events: Int, in folder: String, by tasks: Int) async throws {
         let pipeline = try Pipeline(
             catalog: BenchTrackEvents.catalog,
             trackers: [DiscardTracker()],
@@ -68,14 +69,22 @@ struct Track {
         async let running: Void = pipeline.run()
         for event in Purchases(count: 100) { try await pipeline.track(event, userID: "17850") }
         let start = ContinuousClock.now
-        for event in Purchases(count: events) { try await pipeline.track(event, userID: "17850") }
+        let each = events / tasks
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<tasks {
+                group.addTask {
+                    for event in Purchases(count: each) { try await pipeline.track(event, userID: "17850") }
+                }
+            }
+            try await group.waitForAll()
+        }
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         pipeline.shutdown()
         try await running
-        guard pipeline.statistics.trackers.first?.delivered == 100 + events else {
+        guard pipeline.statistics.trackers.first?.delivered == 100 + each * tasks else {
             throw BenchmarkError("not every event was delivered")
         }
-        print(Int(Double(events) / seconds))
+        print(Int(Double(each * tasks) / seconds))
     }
 
     private static func processorSeconds() -> Double {

@@ -63,12 +63,13 @@ struct Bench: ParsableCommand {
     /// Measures a row, and up to twice again if it misses its target, because another program may have disturbed it.
     private func measure(_ row: some Row) throws -> Measurement {
         var measurement = try row.measure(at: site)
-        var misses = 0
-        while !measurement.passed, misses < 2 {
-            misses += 1
+        for attempt in 2...3 where !measurement.passed {
+            let ratios = measurement.comparisons.map { String(format: "%.2f", $0.ratio) }.joined(separator: ", ")
+            FileHandle.standardError.write(Data("It misses its target with \(ratios); attempt \(attempt) …\n".utf8))
+            let notes = measurement.notes.filter { $0.hasPrefix("attempt ") }
             measurement = try row.measure(at: site)
+            measurement.notes += notes + ["attempt \(attempt - 1) missed the target: \(ratios)"]
         }
-        if misses > 0 { measurement.notes.append("earlier measurements of this run that missed the target: \(misses)") }
         return measurement
     }
 

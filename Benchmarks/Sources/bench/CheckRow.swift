@@ -7,7 +7,7 @@ struct CheckRow: Row {
     fileprivate let plan: @Sendable (Site) -> String
     /// Creates the file with so many events.
     fileprivate let events: @Sendable (Material, Int) throws -> String
-    /// What `bench-check` is told besides.
+    /// Further arguments of `bench-check`.
     fileprivate var arguments: [String] = []
 
     private static let count = 100_000

@@ -69,23 +69,25 @@ struct HTTPRow: Row {
         let load: Load
         /// The server's processor time for each request.
         let microsecondsARequest: Double
+        /// The server's peak memory, in MB.
+        let memory: Double
     }
 
     /// Starts a server, sends requests until it is warm, and measures.
     private func round(_ server: HTTPServer, _ file: String, at site: Site) throws -> Round {
-        try server.removeFiles(at: site)
-        // Otherwise the system would write the rest of an unsynced journal during the next round.
-        defer { try? server.removeFiles(at: site) }
-        let process = try server.start(port: Self.port, at: site)
-        defer { _ = try? process.stop() }
-        try process.waitUntilListening(at: Self.port)
-        let watchers = try server.startWatchers(process)
-        defer { for watcher in watchers { _ = try? watcher.stop() } }
-        _ = try Load.run(shape(file, for: server, seconds: 1), at: site)
-        let before = try process.processorSeconds()
-        let load = try Load.run(shape(file, for: server, seconds: Self.seconds), at: site)
-        let seconds = try process.processorSeconds() - before
-        return Round(load: load, microsecondsARequest: seconds * 1_000_000 / Double(load.requests))
+        try server.serving(port: Self.port, at: site) { process in
+            let watchers = try server.startWatchers(process)
+            defer { for watcher in watchers { _ = try? watcher.stop() } }
+            _ = try Load.run(shape(file, for: server, seconds: 1), at: site)
+            let before = try process.processorSeconds()
+            let load = try Load.run(shape(file, for: server, seconds: Self.seconds), at: site)
+            let seconds = try process.processorSeconds() - before
+            return Round(
+                load: load,
+                microsecondsARequest: seconds * 1_000_000 / Double(load.requests),
+                memory: try process.peakMemory()
+            )
+        }
     }
 
     private func details(of measurement: Measurement, _ rounds: [HTTPServer: [Round]]) -> [Measurement.Detail] {
@@ -102,6 +104,7 @@ struct HTTPRow: Row {
         return times + [
             .init(what: "latency, median", value: middle(server) { Double($0.load.medianLatency) }, unit: "µs"),
             .init(what: "latency, 99th percentile", value: middle(server) { Double($0.load.latency99) }, unit: "µs"),
+            .init(what: "peak memory", value: middle(server) { $0.memory }, unit: "MB"),
             .init(what: "events", value: measurement.ours * Double(load.events), unit: "events/s"),
         ]
     }

@@ -22,7 +22,7 @@ enum HTTPServer: String {
     }
 
     /// Starts the server, on the loopback interface only.
-    func start(port: Int, at site: Site) throws -> Child {
+    private func start(port: Int, at site: Site) throws -> Child {
         let sluice = ["--port", String(port), "--events", site.plan]
         let journal = ["--journal", folder(at: site)]
         return switch self {
@@ -38,6 +38,17 @@ enum HTTPServer: String {
         case .bareNIO: try Child("\(site.programs)/bench-bare", [String(port), String(site.cores)])
         case .nginx: try startNginx(port: port, at: site)
         }
+    }
+
+    /// Runs a function while the server runs, and removes the files that the server wrote.
+    func serving<Value>(port: Int, at site: Site, _ body: (Child) throws -> Value) throws -> Value {
+        try removeFiles(at: site)
+        // Otherwise the system would write the rest of an unsynced journal during the next round.
+        defer { try? removeFiles(at: site) }
+        let process = try start(port: port, at: site)
+        defer { _ = try? process.stop() }
+        try process.waitUntilListening(at: port)
+        return try body(process)
     }
 
     private static let privatePort = 8183
@@ -58,7 +69,7 @@ enum HTTPServer: String {
     static let key = "the-key-of-the-benchmark"
 
     /// Removes the files that the server wrote.
-    func removeFiles(at site: Site) throws {
+    private func removeFiles(at site: Site) throws {
         let path = folder(at: site)
         guard FileManager.default.fileExists(atPath: path) else { return }
         try FileManager.default.removeItem(atPath: path)

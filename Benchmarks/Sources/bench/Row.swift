@@ -11,11 +11,11 @@ protocol Row: Sendable {
 
 /// All rows, in the order of the table.
 let allRows: [any Row] =
-    TrackRow.all + [TrackJournalRow()] + CheckRow.all + [SegmentRow()] + [
+    TrackRow.all + TrackJournalRow.all + CheckRow.all + [SegmentRow()] + [
         CodegenRow.generate,
         CodegenRow.debug,
         CodegenRow.release,
-    ] + HTTPRow.all + [
+    ] + HTTPRow.all + LatencyRow.all + [
         JournalReadRow(),
         JustTrackRow(),
         CopyRow(),
