@@ -213,7 +213,7 @@ public final class IngestServer: Service {
                     try channel.pipeline.syncOperations.addHandlers([AcceptLog(logger: logger), AcceptBackoffHandler()])
                 }
             }
-            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try opening.configure(channel) }
             }

@@ -26,6 +26,15 @@ package final class RawClient {
         package let received: String
     }
 
+    /// After how many seconds without traffic the kernel asks whether the server's end is there.
+    private static var keepaliveIdleTime: NIOBSDSocket.Option {
+        #if canImport(Darwin)
+        NIOBSDSocket.Option(rawValue: TCP_KEEPALIVE)
+        #else
+        NIOBSDSocket.Option(rawValue: TCP_KEEPIDLE)
+        #endif
+    }
+
     package let channel: any Channel
     private var incoming: AsyncStream<ByteBuffer>.Iterator
     private var buffer = ByteBuffer()
@@ -36,7 +45,11 @@ package final class RawClient {
         incoming = stream.makeAsyncIterator()
         channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
-            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            // Of a connection that the kernel was still making when the server closed its port, the server's end may vanish without a
+            // word. A client that waits for the server to speak notices it by these.
+            .channelOption(.socketOption(.so_keepalive), value: 1)
+            .channelOption(.tcpOption(Self.keepaliveIdleTime), value: 1)
             .channelOption(.autoRead, value: readsByItself)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

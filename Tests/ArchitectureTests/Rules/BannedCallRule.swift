@@ -58,6 +58,11 @@ struct BannedCallRule: Sendable, CustomTestStringConvertible {
             exceptions: ["Sources/event-codegen/"],
             instead: "read files with RegularFile, which follows no symbolic link and waits for no pipe"
         ),
+        BannedCallRule(
+            text: ".socketOption(.tcp_",
+            folders: everywhere,
+            instead: "use tcpOption: for sockets, the number means SO_DEBUG, which only root may set"
+        ),
         BannedCallRule(text: "@testable", folders: ["Tests/"], instead: "use package access"),
         BannedCallRule(text: ".disabled(", folders: ["Tests/"], instead: "repair the test, or remove it"),
         BannedCallRule(text: ".enabled(if", folders: ["Tests/"], instead: "fail, and say what is missing"),
