@@ -8,7 +8,7 @@ struct LatencyRow: Row {
 
     static let all = [
         LatencyRow(name: "latency", server: .sluice, target: 3),
-        LatencyRow(name: "latency-durable", server: .synced, target: 30),
+        LatencyRow(name: "latency-durable", server: .synced, target: 15),
     ]
 
     var what: String {
