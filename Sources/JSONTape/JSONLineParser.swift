@@ -10,7 +10,7 @@ public struct JSONLineParser: ~Copyable {
     private var lines = UnsafeRawBufferPointer(start: nil, count: 0)
     /// The structure of all lines.
     private var offsets = UnsafeBufferPointer<UInt32>(start: nil, count: 0)
-    /// An index in `offsets`: at most that of the next line's first place, and usually equal to it.
+    /// Where the search for the next line's first offset begins: at that offset in most cases, never behind it.
     private var place = 0
     /// The offset of the first backslash in or after the last line.
     private var nextEscape = 0

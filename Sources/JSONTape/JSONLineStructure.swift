@@ -8,7 +8,7 @@
 public struct JSONLineStructure: BitwiseCopyable {
     /// The lines that were indexed.
     @usableFromInline let text: UnsafeRawBufferPointer
-    /// The offsets in the text, from that of the line's first place to that of the last one in the text.
+    /// The offsets in the text of this line's places and of all places after them.
     @usableFromInline let offsets: UnsafeBufferPointer<UInt32>
     /// The offset behind the line.
     @usableFromInline let end: Int

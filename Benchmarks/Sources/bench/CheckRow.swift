@@ -67,7 +67,7 @@ struct CheckRow: Row {
         },
         CheckRow(
             name: "check-rejected",
-            what: "the events of `check`, of which one in ten is rejected, with its reason",
+            what: "the events of `check`, one in ten of which is rejected and explained",
             target: 0.25,
             plan: \.plan,
             events: { try $0.rejected(count: $1) },

@@ -41,7 +41,7 @@ struct Material {
         try write("reversed.ndjson", count: count, of: uniformLines.map(Self.reverseKeys))
     }
 
-    /// The uniform events, of which one in ten has a negative quantity.
+    /// The uniform events, one in ten of which has a negative quantity.
     func rejected(count: Int) throws -> String {
         let lines = uniformLines.enumerated().map { number, line in
             number % 10 == 7 ? line.replacing(#""quantity":"#, with: #""quantity":-"#, maxReplacements: 1) : line

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Typed events that are tracked by some tasks, each of which tracks one event at a time, synced to the journal.
+/// Typed events that several tasks track at once, each waiting until its event is synced to the journal.
 struct TrackJournalRow: Row {
     /// The number of tasks.
     fileprivate let tasks: Int
