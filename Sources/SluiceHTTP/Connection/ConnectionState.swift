@@ -13,8 +13,8 @@ package enum ConnectionVersion {
 /// handler has to do.
 ///
 /// An HTTP/1 connection has one request after another, an HTTP/2 stream has one. While a request waits for the event loop or the pipeline,
-/// and while the sender leaves too many responses unread, no input is handled and no more is asked for: what was read by then (from
-/// HTTP/1, one read of at most 64 KiB) is pending.
+/// and while the sender leaves too many responses unread, no input is handled. What is read by then (from HTTP/1, one read of at most
+/// 64 KiB) is pending, and no more is asked for.
 ///
 /// After each event, the handler calls `next` and carries out what it returns, until that is `nil`.
 package struct ConnectionState: ~Copyable {
@@ -151,6 +151,9 @@ package struct ConnectionState: ~Copyable {
         }
     }
 
+    /// Whether a request was received completely and waits for its response.
+    private var isAnsweringCompleteRequest: Bool { phase == .checking || phase == .waiting }
+
     /// Whether the last response has been written.
     package var isEnding: Bool {
         switch phase {
@@ -181,13 +184,17 @@ extension ConnectionState {
     /// Handles the end of a read.
     package mutating func endRead() {
         // Bytes without a complete part are the beginning of a header.
-        if phase == .idle, !hasReadItem { hasPartialHead = true }
+        if !hasReadItem, phase == .idle || isAnsweringCompleteRequest { hasPartialHead = true }
         hasReadItem = false
     }
 
     /// Whether more input may be asked for now; if not, `next` does so later.
+    ///
+    /// While a complete request waits for its response, the next input may be read, though not handled. Most senders have sent none, and
+    /// the channel then stays registered for reading, which saves two system calls for each request.
     package mutating func mayRead() -> Bool {
-        isReadHeld = !canHandleInput
+        let mayReadAhead = isAnsweringCompleteRequest && isWritable && pending.isEmpty && !hasPartialHead
+        isReadHeld = !canHandleInput && !mayReadAhead
         return !isReadHeld
     }
 
@@ -362,11 +369,7 @@ extension ConnectionState {
             return true
         }
         needsFlush = true
-        switch phase {
-        // The request was received completely.
-        case .checking, .waiting: phase = .idle
-        case .idle, .deciding, .receiving, .rendering, .discarding, .closing, .lingering, .closed: phase = .discarding
-        }
+        phase = isAnsweringCompleteRequest ? .idle : .discarding
         return false
     }
 }

@@ -68,6 +68,8 @@ final class ConnectionSimulation {
     private var began = 0
     /// The number of requests whose end was read.
     private var ended = 0
+    /// Whether more was read while it waited for its response.
+    private var hasReadAhead = false
 
     init(seed: UInt64, version: ConnectionVersion, faults: Faults = .all) {
         self.version = version
@@ -166,6 +168,7 @@ final class ConnectionSimulation {
     private func deliver(all: Bool = false) {
         guard isReadAsked || all, !script.isEmpty, !isClosed else { return }
         isReadAsked = false
+        hasReadAhead = isWaiting
         for _ in 0..<Int.random(in: 1...7, using: &random) {
             guard let input = script.popFirst() else { break }
             // It is all of a read.
@@ -177,16 +180,21 @@ final class ConnectionSimulation {
         next()
         // Like a channel that reads on its own.
         if state.mayRead() {
+            if isWaiting { events.insert("readAhead") }
             noteRead()
         } else {
             events.insert("readHeld")
         }
     }
 
+    /// Whether a complete request waits for its response.
+    private var isWaiting: Bool { state.phase == .checking || state.phase == .waiting }
+
     private func noteRead() {
         isReadAsked = true
         if !isWritable, !hasLastResponse { violations.append("reads although the sender reads no responses") }
-        if [.checking, .waiting, .rendering].contains(state.phase) { violations.append("reads in \(state.phase)") }
+        if state.phase == .rendering { violations.append("reads in \(state.phase)") }
+        if isWaiting, hasReadAhead { violations.append("reads twice in \(state.phase)") }
     }
 
     private func readResponses() {
@@ -261,6 +269,7 @@ final class ConnectionSimulation {
 
     private func respond(isLast: Bool) {
         isAnswered = true
+        hasReadAhead = false
         if hasLastResponse { violations.append("responds after the last response") }
         let isFinal = state.respond(isLast: isLast)
         if isLast, !isFinal { violations.append("continues after a response that has to be the last one") }

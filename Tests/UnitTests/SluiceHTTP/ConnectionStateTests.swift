@@ -54,8 +54,8 @@ struct ConnectionStateTests {
         var missing: Set = [
             "begin", "keep", "check", "fail", "leavePipeline", "read", "flush",
             "end",
-            "closeOutput", "endStream", "refuseStream", "close", "readHeld", "unwritable", "drain", "vanished",
-            "closedEarly",
+            "closeOutput", "endStream", "refuseStream", "close", "readHeld", "readAhead", "unwritable", "drain",
+            "vanished", "closedEarly",
         ]
         missing.formUnion(ConnectionState.Phase.allCases.filter { $0 != .deciding }.map { "\($0)" })
         missing.formUnion(ConnectionClock.Activity.allCases.filter { $0 != .none }.map { "timeOut \($0)" })
@@ -140,6 +140,34 @@ struct ConnectionStateTests {
         state.setWritable(false)
         let blocked = state.activity
         #expect(readable == expected.readable && blocked == expected.blocked)
+    }
+
+    @Test(
+        "while a complete request waits for its response, one read is allowed, which may be the beginning of a header",
+        arguments: [ConnectionState.Phase.checking, .waiting],
+        [true, false]
+    )
+    func readAhead(phase: ConnectionState.Phase, isPartial: Bool) {
+        var state = Self.makeState(in: phase)
+        state.endRead()
+        let mayReadOnce = state.mayRead()
+        #expect(mayReadOnce)
+        if !isPartial {
+            let isHandled = state.read(.part(.head(HTTPRequestHead(version: .http1_1, method: .POST, uri: "/")))) != nil
+            #expect(!isHandled)
+        }
+        state.endRead()
+        let mayReadTwice = state.mayRead()
+        #expect(!mayReadTwice)
+        _ = state.respond(isLast: false)
+        var actions: [String?] = []
+        while let action = state.next() {
+            actions.append(Self.name(action))
+            if case .begin = action { state.receiveBody(expectsContinue: false) }
+        }
+        #expect(actions == (isPartial ? ["flush", "read"] : ["begin", "flush", "read"]))
+        let activity = state.activity
+        #expect(activity == (isPartial ? .head : .body))
     }
 
     @Test(
