@@ -134,6 +134,11 @@ struct ExecTestCommand: AsyncParsableCommand {
                 "The command of --delivered ended with the status \(Int(process.terminationStatus))."
             )
         }
-        return text.split(separator: "\n").compactMap { EventID(String($0)) }
+        return try text.split(separator: "\n").map { line in
+            if let id = EventID(String(line)) { return id }
+            throw Terminal.failure(
+                "The command of --delivered has to print ids only, one a line, and printed '\(line.prefix(100))'."
+            )
+        }
     }
 }
