@@ -7,7 +7,7 @@
 #                              wrk, h2load, slowhttptest, promtool, tmux, rsyslog, and in Python environments in .run
 #                              the SDKs of other products, what tests the OpenAPI document, two Singer targets, dbt, and what
 #                              archives partitions
-#   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk, nginx, openssl and Python
+#   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk, nginx, rsyslog, openssl and Python
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/postgres.sh
@@ -77,6 +77,8 @@ find_missing_on_linux() {
     if [[ $1 == bench ]]; then
         need wrk command -v wrk
         need nginx nginx_installed
+        need rsyslog rsyslog_installed
+        need rsyslog-pgsql rsyslog_pgsql_installed
         need openssl command -v openssl
         need python3 command -v python3
     fi
@@ -122,6 +124,10 @@ pgbouncer_installed() {
 
 rsyslog_installed() {
     command -v rsyslogd || [[ -x /usr/sbin/rsyslogd ]]
+}
+
+rsyslog_pgsql_installed() {
+    compgen -G '/usr/lib/*/rsyslog/ompgsql.so' >/dev/null
 }
 
 nginx_installed() {

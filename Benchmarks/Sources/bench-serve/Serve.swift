@@ -29,7 +29,7 @@ struct Serve: AsyncParsableCommand {
     var journal: String?
 
     @Option(help: "A write key, with limits that are never reached.")
-    var key: String?
+    var key: [String] = []
 
     @Option(help: "A file with a certificate and its key (PEM), for HTTPS.")
     var certificate: String?
@@ -93,12 +93,13 @@ struct Serve: AsyncParsableCommand {
 
     private func makeKeys(_ catalog: EventCatalog) throws -> WriteKeys {
         let keys = WriteKeys(catalog: catalog)
-        if let key {
-            let limits = WriteKey.Limits(eventsPerSecond: 1_000_000_000, eventsPerDay: 1_000_000_000_000)
-            let value = WriteKey.Value(text: key, created: Timestamp.now())
-            let events = catalog.definitions.map(\.name)
-            try keys.replace(with: [WriteKey(name: "benchmark", values: [value], events: events, limits: limits)])
+        let limits = WriteKey.Limits(eventsPerSecond: 1_000_000_000, eventsPerDay: 1_000_000_000_000)
+        let events = catalog.definitions.map(\.name)
+        let writeKeys = key.enumerated().map { number, text in
+            let value = WriteKey.Value(text: text, created: Timestamp.now())
+            return WriteKey(name: "benchmark-\(number)", values: [value], events: events, limits: limits)
         }
+        if !writeKeys.isEmpty { try keys.replace(with: writeKeys) }
         return keys
     }
 

@@ -113,18 +113,20 @@ struct HTTPRow: Row {
         Load.Shape(
             port: Self.port,
             connections: load.connections,
-            eventsARequest: load.events,
-            contentType: load.contentType,
-            file: file,
+            content: .events(
+                file,
+                aRequest: load.events,
+                type: load.contentType,
+                key: server == .keyed ? HTTPServer.key : nil
+            ),
             seconds: seconds,
-            key: server == .keyed ? HTTPServer.key : nil,
             isEncrypted: server == .encrypted
         )
     }
 }
 
 /// A kind of request that a row's senders send.
-private struct RequestKind {
+struct RequestKind {
     let what: String
     let events: Int
     let connections: Int

@@ -9,6 +9,7 @@ enum HTTPServer: String {
     case encrypted = "Sluice with TLS"
     case synced = "Sluice with a synced journal"
     case unsynced = "Sluice with an unsynced journal"
+    case busy = "Sluice with many keys, metrics and a synced journal"
     case bareNIO = "bare NIO handler"
     case nginx = "nginx, return 200"
 
@@ -16,36 +17,44 @@ enum HTTPServer: String {
     func reference(target: Double, measure: @escaping () throws -> Double) -> Reference {
         switch self {
         case .bareNIO, .nginx: .ceiling(rawValue, target: target, measure: measure)
-        case .sluice, .measured, .watched, .keyed, .encrypted, .synced, .unsynced:
+        case .sluice, .measured, .watched, .keyed, .encrypted, .synced, .unsynced, .busy:
             .itself(rawValue, target: target, measure: measure)
         }
     }
 
     /// Starts the server, on the loopback interface only.
-    private func start(port: Int, at site: Site) throws -> Child {
-        let sluice = ["--port", String(port), "--events", site.plan]
+    private func start(port: Int, at site: Site, environment: [String: String]) throws -> Child {
+        func serve(_ options: [String] = []) throws -> Child {
+            let arguments = ["--port", String(port), "--events", site.plan] + options
+            return try Child("\(site.programs)/bench-serve", arguments, environment: environment)
+        }
         let journal = ["--journal", folder(at: site)]
         return switch self {
-        case .sluice: try Child("\(site.programs)/bench-serve", sluice)
-        case .keyed: try Child("\(site.programs)/bench-serve", sluice + ["--key", Self.key, "--metrics"])
-        case .measured: try Child("\(site.programs)/bench-serve", sluice + ["--metrics"])
-        case .watched:
-            try Child("\(site.programs)/bench-serve", sluice + ["--metrics", "--admin", String(Self.privatePort)])
-        case .encrypted:
-            try Child("\(site.programs)/bench-serve", sluice + ["--certificate", makeCertificate(at: site)])
-        case .synced: try Child("\(site.programs)/bench-serve", sluice + journal)
-        case .unsynced: try Child("\(site.programs)/bench-serve", sluice + journal + ["--unsynced"])
-        case .bareNIO: try Child("\(site.programs)/bench-bare", [String(port), String(site.cores)])
+        case .sluice: try serve()
+        case .keyed: try serve(["--key", Self.key, "--metrics"])
+        case .measured: try serve(["--metrics"])
+        case .watched: try serve(["--metrics", "--admin", String(Self.privatePort)])
+        case .encrypted: try serve(["--certificate", makeCertificate(at: site)])
+        case .synced: try serve(journal)
+        case .unsynced: try serve(journal + ["--unsynced"])
+        case .busy: try serve(journal + ["--metrics"] + MixedRequests.keys.flatMap { ["--key", $0] })
+        case .bareNIO:
+            try Child("\(site.programs)/bench-bare", [String(port), String(site.cores)], environment: environment)
         case .nginx: try startNginx(port: port, at: site)
         }
     }
 
     /// Runs a function while the server runs, and removes the files that the server wrote.
-    func serving<Value>(port: Int, at site: Site, _ body: (Child) throws -> Value) throws -> Value {
+    func serving<Value>(
+        port: Int,
+        at site: Site,
+        environment: [String: String] = [:],
+        _ body: (Child) throws -> Value
+    ) throws -> Value {
         try removeFiles(at: site)
         // Otherwise the system would write the rest of an unsynced journal during the next round.
         defer { try? removeFiles(at: site) }
-        let process = try start(port: port, at: site)
+        let process = try start(port: port, at: site, environment: environment)
         defer { _ = try? process.stop() }
         try process.waitUntilListening(at: port)
         return try body(process)

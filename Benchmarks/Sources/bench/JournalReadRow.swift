@@ -39,9 +39,11 @@ struct JournalReadRow: Row {
         let shape = Load.Shape(
             port: 8184,
             connections: 16,
-            eventsARequest: 100,
-            contentType: "application/x-ndjson",
-            file: try Material(at: site).uniform(count: 100_000),
+            content: .events(
+                try Material(at: site).uniform(count: 100_000),
+                aRequest: 100,
+                type: "application/x-ndjson"
+            ),
             seconds: Self.seconds
         )
         _ = try Load.run(shape, at: site)

@@ -62,9 +62,7 @@ struct LatencyRow: Row {
             Load.Shape(
                 port: Self.port,
                 connections: Self.connections,
-                eventsARequest: 1,
-                contentType: "application/json",
-                file: file,
+                content: .events(file, aRequest: 1, type: "application/json"),
                 seconds: seconds
             )
         }

@@ -11,16 +11,29 @@ struct Load {
     /// In microseconds.
     let latency99: Int
 
+    /// What is sent.
+    enum Content {
+        /// The events of a file, a number of them in each request, with a write key if the server needs one.
+        case events(String, aRequest: Int, type: String, key: String? = nil)
+        /// The requests of `MixedRequests`.
+        case requests(String)
+
+        /// The arguments of the script.
+        fileprivate var arguments: [String] {
+            switch self {
+            case .events(let file, let count, let type, let key):
+                [file, String(count), type] + (key.map { [$0] } ?? [])
+            case .requests(let file): [file]
+            }
+        }
+    }
+
     /// How the load is generated.
     struct Shape {
         let port: Int
         let connections: Int
-        let eventsARequest: Int
-        let contentType: String
-        let file: String
+        let content: Content
         let seconds: Int
-        /// The write key, if the server needs one.
-        var key: String?
         /// Whether the server speaks TLS.
         var isEncrypted = false
     }
@@ -41,8 +54,7 @@ struct Load {
             [
                 "-t1", "-c\(shape.connections)", "-d\(shape.seconds)s", "--timeout", "10s", "-s", site.loadScript,
                 "\(shape.isEncrypted ? "https" : "http")://127.0.0.1:\(shape.port)/v1/events", "--",
-                shape.file, String(shape.eventsARequest), shape.contentType,
-            ] + (shape.key.map { [$0] } ?? [])
+            ] + shape.content.arguments
         )
         let line = said.split(separator: "\n").first { $0.hasPrefix("load: ") }
         let figures = (line ?? "").split(separator: " ").compactMap { Int($0) }

@@ -6,6 +6,7 @@ struct MemoryRow: Row {
     let what = "memory with one tracker stalled and 2 million events offered, in MB"
 
     private static let eventsOffered = 2_000_000
+    private static let eventsARequest = 100
     private static let limitInMegabytes = 200.0
     /// The maximum growth from the first half of the load to the second that counts as flat, in MB.
     private static let growthAllowed = 10.0
@@ -39,16 +40,14 @@ struct MemoryRow: Row {
         let shape = Load.Shape(
             port: 8183,
             connections: 16,
-            eventsARequest: 100,
-            contentType: "application/x-ndjson",
-            file: file,
+            content: .events(file, aRequest: Self.eventsARequest, type: "application/x-ndjson"),
             seconds: 2
         )
         var offered = 0
         while offered < events {
             let load = try Load.offer(shape, at: site)
             guard load.requests > 0 else { throw BenchmarkError("the server answers nothing") }
-            offered += load.requests * shape.eventsARequest
+            offered += load.requests * Self.eventsARequest
         }
         return try server.peakMemory()
     }

@@ -6,6 +6,7 @@ struct OutageRow: Row {
     let what = "from PostgreSQL's return until the journal is drained to it"
 
     private static let events = 5_000_000
+    private static let eventsARequest = 100
     private static let limitInMegabytes = 200.0
     private static let rounds = 3
 
@@ -93,13 +94,11 @@ struct OutageRow: Row {
         let shape = Load.Shape(
             port: 8185,
             connections: 16,
-            eventsARequest: 100,
-            contentType: "application/x-ndjson",
-            file: file,
+            content: .events(file, aRequest: Self.eventsARequest, type: "application/x-ndjson"),
             seconds: 2
         )
         var taken = 0
-        while taken < Self.events { taken += try Load.run(shape, at: site).requests * shape.eventsARequest }
+        while taken < Self.events { taken += try Load.run(shape, at: site).requests * Self.eventsARequest }
         return taken
     }
 

@@ -106,9 +106,7 @@ struct RelayAcknowledgeRow: Row {
         Load.Shape(
             port: Self.port,
             connections: connections,
-            eventsARequest: eventsARequest,
-            contentType: contentType,
-            file: file,
+            content: .events(file, aRequest: eventsARequest, type: contentType),
             seconds: seconds
         )
     }

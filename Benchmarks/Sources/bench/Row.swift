@@ -15,7 +15,9 @@ let allRows: [any Row] =
         CodegenRow.generate,
         CodegenRow.debug,
         CodegenRow.release,
-    ] + HTTPRow.all + LatencyRow.all + [
+    ] + HTTPRow.all + [
+        MixedRow()
+    ] + CountsRow.all + LatencyRow.all + RsyslogRow.all + [
         JournalReadRow(),
         JustTrackRow(),
         CopyRow(),

@@ -24,7 +24,7 @@ struct SegmentRow: Row {
             of: self,
             unit: "events/s",
             rounds: site.rounds * Self.roundsEach,
-            with: [.itself("the same events in Sluice's own format", target: 0.5) { try rate(own) }]
+            with: [.itself("the same events in Sluice's own format", target: 0.33) { try rate(own) }]
         ) {
             try rate(messages, "segment")
         }
