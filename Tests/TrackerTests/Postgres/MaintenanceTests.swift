@@ -271,4 +271,59 @@ struct MaintenanceTests {
         #expect(refused.problems.count == 2)
         #expect(refused.problems.allSatisfy { $0.message.contains("postgres.retentionMonths") })
     }
+
+    @Test(
+        "killed before and after each statement, and while it detaches, under loads and queries, it loses and doubles nothing",
+        .promise("interrupted-maintenance")
+    )
+    func killed() async throws {
+        let scene = try await ArchiveScene()
+        let (fixture, database) = (scene.fixture, scene.fixture.database)
+        let recent = "analytics.bought WHERE occurred_at > now() - interval '300 days'"
+        let queries = [recent, "analytics.bought"].map { "SELECT count(*) FROM \($0)" }
+        let killer = try await StatementKiller(in: database)
+        let loaded = try await TableTraffic(fixture: fixture, events: Self.lines, queries: queries).during {
+            // It is waiting for this query when it is terminated.
+            let reader = try database.server.openSession(database.name)
+            try reader.run("BEGIN; SELECT count(*) FROM analytics.bought;")
+            async let interrupted: Void = killer.untilComplete {
+                _ = try? await maintain(scene)
+                return try await fixture.count("pg_inherits WHERE inhdetachpending") == 1
+            }
+            let waiting =
+                "query LIKE '%DETACH PARTITION%' AND wait_event = 'virtualxid' AND application_name = 'sluice'"
+            let terminating = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE \(waiting)"
+            while try await database.run(terminating) == ["0"] { try await waitBriefly() }
+            try await interrupted
+            try reader.close()
+
+            try await killer.untilComplete {
+                let report = try? await maintain(scene)
+                return report?.problems.isEmpty == true
+            }
+        }
+        let kills = try await killer.kills
+        #expect(kills > 30)
+        #expect(loaded > 0)
+        #expect(try await fixture.count("analytics.bought") == loaded)
+        #expect(try await scene.isDropped())
+        #expect(try await scene.rowsOfArchive() == "\(ArchiveScene.rows)")
+        let added = TimePartition.covering(Self.now(plusDays: 40)...Self.now(plusDays: 132), by: .month)
+        let names = Set(try await partitions(of: "bought", fixture))
+        #expect(names.isSuperset(of: added.map { $0.name(of: "bought") }))
+        #expect(try await maintain(scene).changes == ["analyzed bought"])
+    }
+
+    /// Makes the months to come, and archives the one that has expired.
+    private func maintain(_ scene: ArchiveScene) async throws -> MaintenanceReport {
+        try await scene.maintain(ArchiveScene.reference, now: Self.now(plusDays: 40))
+    }
+
+    /// Events `Bought` of the last 200 days.
+    private static func lines(_ numbers: Range<Int>) -> [String] {
+        numbers.map { number in
+            let time = now(plusDays: -Int64(number % 200))
+            return #"{"id":"\#(id(number))","name":"Bought","time":"\#(time)","payload":{"number":\#(number)}}"#
+        }
+    }
 }

@@ -2,7 +2,6 @@ import EventModel
 import EventSchema
 import EventValidation
 import SluicePostgres
-import Synchronization
 import TestPromises
 import TestSupport
 import Testing
@@ -193,94 +192,18 @@ struct TableConversionTests {
     func killed() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         #expect(await fixture.tracker.deliver(try fixture.delivery(Self.lines(0..<400))).isDelivered)
-        try await fixture.database.run(Self.killer)
-        try await withThrowingTaskGroup(of: Int.self) { group in
-            let stop = StopFlag()
-            for loader in 1...2 {
-                group.addTask { try await load(into: fixture, from: loader * 1_000_000, until: stop) }
-            }
-            for _ in 0..<4 {
-                group.addTask { try await query(fixture, until: stop) }
-            }
-            var kills = 0
-            var isComplete = false
-            while !isComplete {
-                kills += 1
-                try await fixture.database.run(
-                    "ALTER SEQUENCE killing.statements RESTART; UPDATE killing.place SET number = \(kills)"
-                )
-                isComplete = (try? await partition(fixture)) != nil
-            }
-            stop.raise()
-            #expect(kills > 20)
-            var loaded = 400
-            for try await count in group { loaded += count }
-            let rows = try await fixture.count(
-                "(SELECT id FROM analytics.bought UNION ALL SELECT id FROM analytics.seen) t"
-            )
-            #expect(rows == loaded)
-            try await expectPartitioned(fixture)
+        try await fixture.database.run("CREATE VIEW public.v AS SELECT id, number FROM analytics.bought")
+        let killer = try await StatementKiller(in: fixture.database)
+        let joined = "SELECT count(*) FROM v JOIN analytics.bought USING (id)"
+        let queries = ["SELECT count(*) FROM v", joined, "SELECT count(*) FROM analytics.seen"]
+        let traffic = TableTraffic(fixture: fixture, events: Self.lines, queries: queries)
+        let loaded = try await traffic.during {
+            try await killer.untilComplete { (try? await partition(fixture)) != nil }
         }
+        let kills = try await killer.kills
+        #expect(kills > 50)
+        let rows = "(SELECT id FROM analytics.bought UNION ALL SELECT id FROM analytics.seen) t"
+        #expect(try await fixture.count(rows) == 400 + loaded)
+        try await expectPartitioned(fixture)
     }
-
-    /// Terminates the session of `sluice` at the statement whose number is in `killing.place`, before or after it runs.
-    private static let killer = """
-        CREATE VIEW public.v AS SELECT id, number FROM analytics.bought;
-        CREATE SCHEMA killing; CREATE SEQUENCE killing.statements; CREATE TABLE killing.place (number int);
-        INSERT INTO killing.place VALUES (0);
-        CREATE FUNCTION killing.kill() RETURNS event_trigger LANGUAGE plpgsql AS $$
-        BEGIN
-            IF current_setting('application_name') = 'sluice'
-                AND nextval('killing.statements') = (SELECT number FROM killing.place) THEN
-                PERFORM pg_terminate_backend(pg_backend_pid());
-            END IF;
-        END $$;
-        CREATE EVENT TRIGGER before_statement ON ddl_command_start
-            WHEN tag IN ('ALTER TABLE', 'CREATE INDEX', 'CREATE VIEW', 'ALTER VIEW', 'COMMENT') EXECUTE FUNCTION killing.kill();
-        CREATE EVENT TRIGGER after_statement ON ddl_command_end
-            WHEN tag IN ('ALTER TABLE', 'CREATE INDEX', 'CREATE VIEW', 'ALTER VIEW', 'COMMENT') EXECUTE FUNCTION killing.kill();
-        """
-
-    /// Loads deliveries of 20 events, each until it is delivered, and returns the number of events.
-    private func load(into fixture: PostgresFixture, from start: Int, until stop: StopFlag) async throws -> Int {
-        let tracker = try await fixture.startedTracker()
-        var number = start
-        while !stop.isRaised {
-            let delivery = try fixture.delivery(Self.lines(number..<number + 20))
-            var isDelivered = false
-            while !isDelivered {
-                try Task.checkCancellation()
-                let outcome = await tracker.deliver(delivery)
-                #expect(outcome.refusals == [])
-                isDelivered = outcome.isDelivered
-            }
-            number += 20
-        }
-        await tracker.stop()
-        return number - start
-    }
-
-    /// Queries the tables and a view, and expects that no query fails and that no row disappears.
-    private func query(_ fixture: PostgresFixture, until stop: StopFlag) async throws -> Int {
-        var seen = 0
-        while !stop.isRaised {
-            let rows = try await fixture.database.run(
-                "SELECT count(*) FROM v; SELECT count(*) FROM v JOIN analytics.bought USING (id); SELECT count(*) FROM analytics.seen"
-            )
-            #expect(rows.count == 3)
-            let count = Int(rows.first ?? "") ?? 0
-            #expect(count >= seen)
-            seen = count
-        }
-        return 0
-    }
-}
-
-/// A flag that tells tasks to end.
-private final class StopFlag: Sendable {
-    private let flag = Mutex(false)
-
-    var isRaised: Bool { flag.withLock { $0 } }
-
-    func raise() { flag.withLock { $0 = true } }
 }
