@@ -13,8 +13,8 @@ package enum ConnectionVersion {
 /// handler has to do.
 ///
 /// An HTTP/1 connection has one request after another, an HTTP/2 stream has one. While a request waits for the event loop or the pipeline,
-/// and while the sender leaves too many responses unread, no input is handled. What is read by then (from HTTP/1, one read of at most
-/// 64 KiB) is pending, and no more is asked for.
+/// and while the sender leaves too many responses unread, no input is handled. Input that arrives meanwhile is pending, and no more
+/// is read once there is some: from HTTP/1, one read of at most 64 KiB.
 ///
 /// After each event, the handler calls `next` and carries out what it returns, until that is `nil`.
 package struct ConnectionState: ~Copyable {
@@ -175,7 +175,8 @@ extension ConnectionState {
         hasReadItem = true
         if version == .http2, case .part(.end) = item { isInputClosed = true }
         guard canHandleInput else {
-            pending.append(item)
+            let isCurrent = phase != .idle && phase != .discarding
+            pending.append(item, besides: isCurrent ? bodyBytes : 0)
             return nil
         }
         return handle(item)
@@ -190,10 +191,11 @@ extension ConnectionState {
 
     /// Whether more input may be asked for now; if not, `next` does so later.
     ///
-    /// While a complete request waits for its response, the next input may be read, though not handled. Most senders have sent none, and
-    /// the channel then stays registered for reading, which saves two system calls for each request.
+    /// While a complete request waits for its response, the next input may be read, though not handled. Most senders have sent nothing, so
+    /// the channel stays registered for reading, which saves two system calls for each request.
     package mutating func mayRead() -> Bool {
-        let mayReadAhead = isAnsweringCompleteRequest && isWritable && pending.isEmpty && !hasPartialHead
+        let hasNothing = pending.isEmpty && !hasPartialHead
+        let mayReadAhead = isAnsweringCompleteRequest && isWritable && hasNothing && !isDraining
         isReadHeld = !canHandleInput && !mayReadAhead
         return !isReadHeld
     }
@@ -337,7 +339,8 @@ extension ConnectionState {
 extension ConnectionState {
     /// Whether no request follows the current one.
     private var endsWithCurrentRequest: Bool {
-        version == .http2 || requestNumber >= limits.requests || ((isDraining || isInputClosed) && pending.isEmpty)
+        if version == .http2 || requestNumber >= limits.requests { return true }
+        return pending.isEmpty && (isInputClosed || (isDraining && !hasPartialHead))
     }
 
     /// Starts to receive the body.

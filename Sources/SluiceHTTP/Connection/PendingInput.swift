@@ -18,7 +18,7 @@ package struct PendingInput: ~Copyable {
     package static let maximumBytes = 256 << 10
     /// What an item counts for besides the bytes of a body.
     package static let bytesPerItem = 256
-    /// The size of one read, which the budget already counts for each connection.
+    /// The size of one read, which the budget already counts for each connection, for this and for the body of the current request.
     private static let freeBytes = MemoryBudget.freeBodyBytes
 
     private let maximumRequests: Int
@@ -37,13 +37,15 @@ package struct PendingInput: ~Copyable {
 
     package var isEmpty: Bool { items.isEmpty }
 
-    /// Appends an item, unless a limit is or was exceeded.
-    package mutating func append(_ item: Item) {
+    /// Appends an item, unless a limit is or was exceeded; the current request has a body of `bodyBytes`.
+    package mutating func append(_ item: Item, besides bodyBytes: Int = 0) {
         if case .part(.body(let piece)) = item { byteCount += piece.readableBytes }
         if case .part(.head) = item { requestCount += 1 }
         byteCount += Self.bytesPerItem
         // Later requests get no response then, which tells the sender that they were not accepted.
-        if requestCount > maximumRequests || byteCount > Self.maximumBytes || !reserve() { hasOverflowed = true }
+        if requestCount > maximumRequests || byteCount > Self.maximumBytes || !reserve(besides: bodyBytes) {
+            hasOverflowed = true
+        }
         if !hasOverflowed { items.append(item) }
     }
 
@@ -64,9 +66,10 @@ package struct PendingInput: ~Copyable {
     }
 
     /// Reserves memory in steps of one read.
-    private mutating func reserve() -> Bool {
-        guard byteCount > Self.freeBytes + memory.byteCount else { return true }
-        let steps = (byteCount - 1) / Self.freeBytes
+    private mutating func reserve(besides bodyBytes: Int) -> Bool {
+        let counted = byteCount - max(0, Self.freeBytes - bodyBytes)
+        guard counted > memory.byteCount else { return true }
+        let steps = (counted + Self.freeBytes - 1) / Self.freeBytes
         return memory.grow(to: steps * Self.freeBytes, of: budget)
     }
 }

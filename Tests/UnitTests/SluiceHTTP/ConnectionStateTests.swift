@@ -170,6 +170,25 @@ struct ConnectionStateTests {
         #expect(activity == (isPartial ? .head : .body))
     }
 
+    @Test("nothing is read ahead while the sender does not read, and during a shutdown", arguments: [true, false])
+    func noReadAhead(isDraining: Bool) {
+        var state = Self.makeState(in: .waiting)
+        if isDraining { _ = state.drain() } else { state.setWritable(false) }
+        state.endRead()
+        let mayRead = state.mayRead()
+        #expect(!mayRead)
+    }
+
+    @Test("a header whose beginning was read before the shutdown is waited for", arguments: [true, false])
+    func partialHeadAtShutdown(hasHead: Bool) {
+        var state = Self.makeState(in: .waiting)
+        if hasHead { state.endRead() }
+        state.endRead()
+        _ = state.drain()
+        let isLast = state.respond(isLast: false)
+        #expect(isLast == !hasHead)
+    }
+
     @Test(
         "an invalid request is refused, and one after an early response ends the connection",
         arguments: ConnectionState.Phase.allCases

@@ -86,4 +86,13 @@ struct PendingInputTests {
         let isDiscarded = pending.hasOverflowed && pending.isEmpty
         #expect(isDiscarded)
     }
+
+    @Test("one read is shared with the body of the current request", arguments: [(30_000, 0), (70_000, 1)])
+    func besidesBody(bodyBytes: Int, steps: Int) {
+        let budget = MemoryBudget(limit: .max)
+        var pending = PendingInput(maximumRequests: 1, budget: budget)
+        pending.append(Self.body(30_000), besides: bodyBytes)
+        #expect(budget.reservedBytes == steps * (64 << 10))
+        pending.clear()
+    }
 }
