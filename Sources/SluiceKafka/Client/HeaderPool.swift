@@ -3,13 +3,11 @@ import EventModel
 
 /// The header lists of messages, created once and reused.
 ///
-/// A list of six headers costs librdkafka eight allocations, and as many to free them: 0.25 µs for each message,
-/// measured with librdkafka 2.0.2, where the whole delivery takes about 2 µs. Removing and adding only the two headers
-/// that differ from message to message (`ce_id` and `ce_time`) costs 0.13 µs; overwriting their values in place costs
-/// 0.004 µs.
+/// A list of six headers costs librdkafka 2.0.2 eight allocations, and as many to free them, in the thread that limits the throughput.
+/// With a new list for each message, the bench's row `kafka` fell by a third.
 ///
-/// So the pool detaches the list from each message that was reported, and overwrites the two values in it for the next
-/// one. The length of a value cannot change, so the pool keeps a shelf of lists for each event and each length of the
+/// So the pool detaches the list from each message that was reported, and overwrites the two values that differ from message to message
+/// (`ce_id` and `ce_time`). The length of a value cannot change, so the pool has a free list for each event and each length of the
 /// time's text; the id's length is always the same. librdkafka passes values as `const` pointers; `canOverwriteValues`
 /// says why writing through them is safe, and checks it.
 ///
@@ -20,7 +18,7 @@ package final class HeaderPool {
     private static let idPosition = 1
     private static let timePosition = 4
     private static let headersOfList = 7
-    /// Ends a shelf.
+    /// Ends a free list.
     private static let noSlot: Int32 = -1
 
     /// A list that is kept, and the addresses of the two values that are overwritten.
@@ -28,9 +26,10 @@ package final class HeaderPool {
         let list: OpaquePointer
         let id: UnsafeMutableRawPointer
         let time: UnsafeMutableRawPointer
-        let shelf: Int32
-        /// The slot below it on its shelf.
-        var below: Int32
+        /// The free list to which it returns.
+        let freeList: Int32
+        /// The next slot of the free list.
+        var next: Int32
     }
 
     private let source: [UInt8]
@@ -38,15 +37,15 @@ package final class HeaderPool {
     private var plan: [UInt8]?
     private let slots = UnsafeMutablePointer<Slot>.allocate(capacity: HeaderPool.capacity)
     private var slotCount = 0
-    /// The top slot of each shelf, whose lists belong to no message.
-    private var shelves = UnsafeMutableBufferPointer<Int32>(start: nil, count: 0)
+    /// The first slot of each free list, whose header lists belong to no message.
+    private var freeLists = UnsafeMutableBufferPointer<Int32>(start: nil, count: 0)
     private let reusesLists = HeaderPool.canOverwriteValues()
 
     init(source: String) {
         self.source = Array(source.utf8)
     }
 
-    /// Frees the lists on the shelves; the others belong to librdkafka's messages.
+    /// Destroys the lists that are free; the others belong to librdkafka's messages.
     deinit {
         destroyLists()
         slots.deallocate()
@@ -90,30 +89,30 @@ package final class HeaderPool {
         destroyLists()
         self.types = types.map { Array($0.utf8) }
         self.plan = plan.map { Array($0.description.utf8) }
-        shelves = .allocate(capacity: types.count * Self.timeLengths)
-        shelves.initialize(repeating: Self.noSlot)
+        freeLists = .allocate(capacity: types.count * Self.timeLengths)
+        freeLists.initialize(repeating: Self.noSlot)
     }
 
     private func destroyLists() {
-        for top in shelves {
-            var number = top
+        for first in freeLists {
+            var number = first
             while number != Self.noSlot {
                 let slot = slots[Int(number)]
                 rd_kafka_headers_destroy(slot.list)
-                number = slot.below
+                number = slot.next
             }
         }
-        shelves.deallocate()
-        shelves = UnsafeMutableBufferPointer(start: nil, count: 0)
+        freeLists.deallocate()
+        freeLists = UnsafeMutableBufferPointer(start: nil, count: 0)
         slotCount = 0
     }
 
     /// The number of lengths that a time's text can have.
     private static let timeLengths = Timestamp.maximumTextLength + 1
 
-    /// The shelf whose lists fit a record; `nil` if lists for this record are not kept.
+    /// The free list for a record; `nil` if header lists for this record are not kept.
     @inline(__always)
-    private func shelf(for record: KafkaRecord) -> Int? {
+    private func freeList(for record: KafkaRecord) -> Int? {
         let timeLength = record.line.time.count
         // Its list has one header more.
         guard record.traceparent == nil else { return nil }
@@ -126,29 +125,30 @@ package final class HeaderPool {
     /// The caller passes the list to librdkafka with the message, or returns it with `give(back:slot:)`.
     @inline(__always)
     func take(for record: KafkaRecord) -> (list: OpaquePointer?, slot: Int32) {
-        guard let shelf = shelf(for: record), shelf < shelves.count, shelves[shelf] != Self.noSlot else {
+        guard let freeList = freeList(for: record), freeList < freeLists.count, freeLists[freeList] != Self.noSlot
+        else {
             return add(for: record)
         }
-        let number = shelves[shelf]
+        let number = freeLists[freeList]
         let slot = slots[Int(number)]
-        shelves[shelf] = slot.below
-        // The next message most likely needs the slot below, which has dropped out of the cache.
-        if slot.below != Self.noSlot { csluice_prefetch(slots + Int(slot.below)) }
-        // All lists of a shelf have values of the same lengths.
+        freeLists[freeList] = slot.next
+        // The next message most likely needs the next slot, which has dropped out of the cache.
+        if slot.next != Self.noSlot { csluice_prefetch(slots + Int(slot.next)) }
+        // All header lists of a free list have values of the same lengths.
         record.line.rawText(of: record.line.id).copyBytes(to: slot.id)
         record.line.rawText(of: record.line.time).copyBytes(to: slot.time)
         return (slot.list, number)
     }
 
-    /// Returns a list to its shelf that belongs to no message.
+    /// Returns a list that belongs to no message to its free list.
     @inline(__always)
     func give(back list: OpaquePointer?, slot number: Int32) {
         guard let list else { return }
         guard number >= 0 else { return rd_kafka_headers_destroy(list) }
         assert(number < slotCount, "a list that was created before the types were set")
-        let shelf = Int(slots[Int(number)].shelf)
-        slots[Int(number)].below = shelves[shelf]
-        shelves[shelf] = number
+        let freeList = Int(slots[Int(number)].freeList)
+        slots[Int(number)].next = freeLists[freeList]
+        freeLists[freeList] = number
     }
 
     /// Detaches the list from a reported message and keeps it; librdkafka destroys a list without a slot with its
@@ -165,13 +165,19 @@ package final class HeaderPool {
     private func add(for record: KafkaRecord) -> (list: OpaquePointer?, slot: Int32) {
         guard let list = make(for: record) else { return (nil, -1) }
         guard
-            reusesLists, slotCount < Self.capacity, let shelf = shelf(for: record), shelf < shelves.count,
+            reusesLists, slotCount < Self.capacity, let freeList = freeList(for: record), freeList < freeLists.count,
             let id = Self.value(at: Self.idPosition, of: list, length: record.line.id.count),
             let time = Self.value(at: Self.timePosition, of: list, length: record.line.time.count)
         else { return (list, -1) }
         let number = slotCount
         slotCount += 1
-        let slot = Slot(list: list, id: id, time: time, shelf: Int32(truncatingIfNeeded: shelf), below: Self.noSlot)
+        let slot = Slot(
+            list: list,
+            id: id,
+            time: time,
+            freeList: Int32(truncatingIfNeeded: freeList),
+            next: Self.noSlot
+        )
         (slots + number).initialize(to: slot)
         return (list, Int32(truncatingIfNeeded: number))
     }
