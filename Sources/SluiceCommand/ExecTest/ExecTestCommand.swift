@@ -137,7 +137,7 @@ struct ExecTestCommand: AsyncParsableCommand {
         return try text.split(separator: "\n").map { line in
             if let id = EventID(String(line)) { return id }
             throw Terminal.failure(
-                "The command of --delivered has to print ids only, one a line, and printed '\(line.prefix(100))'."
+                "The command of --delivered must print one id per line, but printed '\(line.prefix(100))'."
             )
         }
     }
