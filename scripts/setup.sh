@@ -78,7 +78,6 @@ find_missing_on_linux() {
         need wrk command -v wrk
         need nginx nginx_installed
         need rsyslog rsyslog_installed
-        need rsyslog-pgsql rsyslog_pgsql_installed
         need openssl command -v openssl
         need python3 command -v python3
     fi
@@ -126,10 +125,6 @@ rsyslog_installed() {
     command -v rsyslogd || [[ -x /usr/sbin/rsyslogd ]]
 }
 
-rsyslog_pgsql_installed() {
-    compgen -G '/usr/lib/*/rsyslog/ompgsql.so' >/dev/null
-}
-
 nginx_installed() {
     command -v nginx || [[ -x /usr/sbin/nginx ]]
 }
@@ -172,6 +167,21 @@ install_on_debian() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
+# rsyslog's module for PostgreSQL alone, because the installation of its package changes where this machine logs to.
+unpack_ompgsql() {
+    local module=$PWD/.run/bench/ompgsql.so folder
+    [[ -e $module ]] && return
+    folder=$(mktemp -d)
+    (
+        cd "$folder"
+        apt-get download -qq rsyslog-pgsql || { as_root apt-get update -qq && apt-get download -qq rsyslog-pgsql; }
+        dpkg -x ./*.deb .
+    )
+    mkdir -p "${module%/*}"
+    cp "$folder"/usr/lib/*/rsyslog/ompgsql.so "$module"
+    rm -rf "$folder"
+}
+
 # install_python LIST ENVIRONMENT: installs packages for the tests; a change of their list installs them anew.
 install_python() {
     local list=Tests/Support/Clients/$1 environment=.run/$2
@@ -198,6 +208,7 @@ main() {
             install_on_debian
         fi
     fi
+    if [[ $purpose == bench && $(uname -s) == Linux ]]; then unpack_ompgsql; fi
     if [[ $purpose == test ]]; then
         install_python requirements.txt clients
         # The Singer targets need versions of the same packages that exclude each other.

@@ -1,8 +1,7 @@
 // Counts the calls of the Swift runtime that a process makes, in the file that COUNTS_FILE names: five numbers of eight bytes, for retains,
-// releases, checks of exclusive access, allocations of objects, and calls of malloc and its kin.
+// releases, checks of exclusive access, allocations of objects, and calls of malloc, calloc, realloc and posix_memalign.
 //
-// Loaded with LD_PRELOAD, so that its functions are called instead of those with the same names. Calls inside of the runtime's library do
-// not come by here.
+// Loaded with LD_PRELOAD, so that its functions are called instead of those with the same names. Calls within libswiftCore are not counted.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

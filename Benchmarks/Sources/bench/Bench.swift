@@ -83,6 +83,7 @@ struct Bench: ParsableCommand {
             plan: "events",
             plans: "Benchmarks/Plans",
             loadScript: "Benchmarks/Load/events.lua",
+            ompgsql: URL(fileURLWithPath: scratch).appending(path: "ompgsql.so").path,
             execProgram: "Benchmarks/Programs/append.py",
             retailDay: "Examples/data/retail-2010-12-01.ndjson.gz",
             scratch: FileManager.default.currentDirectoryPath + "/" + scratch,

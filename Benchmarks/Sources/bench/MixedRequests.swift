@@ -1,9 +1,9 @@
 import Foundation
 
-/// Complete requests with several keys, in several formats, of which every other one is compressed.
+/// Complete requests with several keys, in several formats, half of them compressed.
 struct MixedRequests {
     static let keys = (1...20).map { "the-key-of-application-\($0)" }
-    /// The number of events of a request, of which one is invalid.
+    /// The number of events of a request; one of them is invalid.
     static let events = 20
     /// A multiple of the number of combinations of key, format and compression.
     private static let count = 600

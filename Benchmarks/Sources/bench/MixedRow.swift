@@ -1,4 +1,4 @@
-/// Requests as a day brings them, with a synced journal.
+/// A mixed load: many keys, three formats, half of the bodies compressed, and some events rejected.
 struct MixedRow: Row {
     let name = "mixed"
     let what = """
@@ -38,7 +38,7 @@ struct MixedRow: Row {
         ]
         measurement.notes = [
             "wrk -t1 -c64 -d\(Self.seconds)s on the same machine; Sluice's own format, Segment's and CloudEvents",
-            "the bare handler discards the bodies, and does not decompress them",
+            "the bare handler discards the bodies, and does not decompress them; Sluice stores no rejected events here",
         ]
         return measurement
     }

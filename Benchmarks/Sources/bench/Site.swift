@@ -16,6 +16,8 @@ struct Site: Sendable {
     let plans: String
     /// The script with which wrk sends events.
     let loadScript: String
+    /// rsyslog's module for PostgreSQL.
+    let ompgsql: String
     /// The program that the tracker `exec` delivers with.
     let execProgram: String
     /// The real events from which all others are made.
