@@ -31,7 +31,7 @@ struct ArchiveScene {
         let months = TimePartition.ofNewTable(by: .month)
         let past = try #require(months.first)
         expired = past.name(of: "bought")
-        // Only the first month has all its events before the retention, or also the second, which is empty then.
+        // Other months that expire are empty.
         try await fixture.database.run(
             """
             INSERT INTO analytics.bought

@@ -9,19 +9,20 @@ struct StatementKiller {
 
     init(in database: TestDatabase) async throws {
         self.database = database
-        // A file survives the transaction. The text of the query and the number within its transaction identify a statement.
+        // A file survives the transaction. The text of the query and the number within its transaction identify a statement; some
+        // statements commit a transaction themselves, so the number may be the same before and after.
         try await database.run(
             """
             CREATE SCHEMA killing;
             CREATE FUNCTION killing.kill() RETURNS event_trigger LANGUAGE plpgsql AS $$
             DECLARE
                 number int := coalesce(nullif(current_setting('killing.number', true), ''), '0')::int + 1;
-                file text := '\(prefix)' || md5(number || current_query());
+                file text := '\(prefix)' || md5(TG_EVENT || number || current_query());
             BEGIN
                 IF current_setting('application_name') <> 'sluice' THEN RETURN; END IF;
                 PERFORM set_config('killing.number', number::text, true);
                 IF (pg_stat_file(file, true)).size IS NULL THEN
-                    EXECUTE format('COPY (SELECT 1) TO %L', current_setting('data_directory') || '/' || file);
+                    EXECUTE format('COPY (SELECT %L) TO %L', TG_TAG, current_setting('data_directory') || '/' || file);
                     PERFORM pg_terminate_backend(pg_backend_pid());
                     -- The server looks for the signal before each statement.
                     PERFORM 1;
@@ -33,20 +34,21 @@ struct StatementKiller {
         )
     }
 
-    /// How many times a session was terminated.
-    var kills: Int {
+    /// The kinds of the statements at which a session was terminated, such as `ALTER TABLE`, with how many times.
+    var kills: [String: Int] {
         get async throws {
             let files = "pg_ls_dir(current_setting('data_directory')) AS file WHERE starts_with(file, '\(prefix)')"
-            return Int(try await database.run("SELECT count(*) FROM \(files)").first ?? "") ?? -1
+            let kinds = try await database.run("SELECT trim(E'\\n' FROM pg_read_file(file)) FROM \(files)")
+            return kinds.reduce(into: [:]) { $0[$1, default: 0] += 1 }
         }
     }
 
-    /// Runs `body` until it says that it is complete, which it may fail to be only because its session was terminated.
-    func untilComplete(_ body: () async throws -> Bool) async throws {
+    /// Repeats `body` until it returns nil, which is not why a run has failed; fails if no session was terminated in a run that failed.
+    func untilComplete(_ body: () async throws -> String?) async throws {
         var before = 0
-        while try await !body() {
-            let kills = try await kills
-            try #require(kills > before, "the run failed for another reason")
+        while let failure = try await body() {
+            let kills = try await kills.values.reduce(0, +)
+            try #require(kills > before, "\(failure)")
             before = kills
         }
     }

@@ -9,12 +9,12 @@ struct TableTraffic {
     let fixture: PostgresFixture
     /// The events with these numbers.
     let events: @Sendable (Range<Int>) -> [String]
-    /// Queries that return a count each, of which the first never falls.
+    /// Queries that return a count each; the first one's never decreases.
     let queries: [String]
 
-    /// Runs `body` meanwhile; returns the number of events that were loaded.
+    /// Runs `body` under this traffic; returns the number of events that were loaded.
     ///
-    /// It fails the test if a tracker refuses an event, a query fails, or the first count falls.
+    /// Fails the test if a tracker refuses an event, a query fails, or the first count decreases.
     func during(_ body: () async throws -> Void) async throws -> Int {
         let stop = Flag()
         return try await withThrowingTaskGroup(of: Int.self) { group in
@@ -46,9 +46,9 @@ struct TableTraffic {
                 let outcome = await tracker.deliver(delivery)
                 #expect(outcome.refusals == [])
                 isDelivered = outcome.isDelivered
+                try await waitBriefly()
             }
             number += 20
-            try await waitBriefly()
         }
         await tracker.stop()
         return number - start
@@ -66,7 +66,7 @@ struct TableTraffic {
         }
     }
 
-    /// Leaves the processor to what is tested.
+    /// Leaves processor time for the code under test.
     private func pause() async throws {
         for _ in 0..<5 { try await waitBriefly() }
     }
