@@ -43,7 +43,9 @@ struct StatementKiller {
         }
     }
 
-    /// Repeats `body` until it returns nil, which is not why a run has failed; fails if no session was terminated in a run that failed.
+    /// Repeats `body`, which returns why it failed, until it returns nil.
+    ///
+    /// Fails the test if `body` failed although no session was terminated.
     func untilComplete(_ body: () async throws -> String?) async throws {
         var before = 0
         while let failure = try await body() {
