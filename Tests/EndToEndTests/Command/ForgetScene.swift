@@ -104,8 +104,12 @@ struct ForgetScene: Sendable {
         return try await Sluice.run(arguments + fixed, in: folder, environment: Self.environment)
     }
 
-    /// Serves until events are in the tables, and returns the lines of the log.
-    func serve(_ events: [String], rows: Int) async throws -> [String] {
+    /// Serves until events are in the tables, and a condition is met, and returns the lines of the log.
+    func serve(
+        _ events: [String],
+        rows: Int,
+        until isDone: () throws -> Bool = { true }
+    ) async throws -> [String] {
         let server = try await ServingSluice.start(
             "--postgres",
             database.url,
@@ -121,6 +125,7 @@ struct ForgetScene: Sendable {
             #expect(answer.status == 200, "\(answer.body)")
         }
         while try await self.rows(in: database) < rows { try await waitBriefly() }
+        while try !isDone() { try await waitBriefly() }
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
         return server.process.errors.lines
