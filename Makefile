@@ -18,10 +18,10 @@ SHORT ?=
 MINUTES ?= 60
 # The row that `make bench` measures. Default: all rows.
 ROW ?=
-# How many rows `make questions` asks, in millions.
+# How many rows `make queries` generates for each table, in millions.
 MILLIONS ?= 1
 
-.PHONY: help setup setup-test setup-bench run demo unit test packages crash-test scale-test guards attack soak tsan lint docs bench questions fuzz image libraries clean
+.PHONY: help setup setup-test setup-bench run demo unit test packages crash-test scale-test guards attack soak tsan lint docs bench queries fuzz image libraries clean
 
 help: ## List the targets.
 	@sed -nE 's/^([a-z-]+):.*## (.*)$$/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -71,8 +71,8 @@ docs: setup ## Build the documentation of every module; warnings are errors.
 bench: setup-bench ## Measure against ceilings; ROW=name measures one row.
 	@scripts/bench.sh $(ROW)
 
-questions: setup ## Ask MILLIONS=1 million rows what analysts ask, with the key id and by months.
-	@scripts/questions.sh $(MILLIONS)
+queries: setup ## Compare analysts' queries on monthly partitions with the key id alone, on MILLIONS=1 million rows.
+	@scripts/queries.sh $(MILLIONS)
 
 fuzz: setup ## Fuzz the readers for SECONDS=30.
 	@scripts/fuzz.sh $(SECONDS)

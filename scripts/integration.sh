@@ -72,7 +72,8 @@ for ((group = 1; group <= groups && group <= number; group++)); do
     failed=1
     printf '\nWhat failed in %s:\n' ".run/integration/$group.log" >&2
     # The line after an issue is its comment, such as what a program has printed.
-    grep -aE -A 1 --no-group-separator '^✘ Test .* recorded an issue|Fatal error|unexpected signal' "$out/$group.log" >&2 || tail -n 5 "$out/$group.log" >&2
+    grep -aE -A 1 '^✘ Test .* recorded an issue|Fatal error|unexpected signal' "$out/$group.log" | grep -vx -e -- >&2 \
+        || tail -n 5 "$out/$group.log" >&2
     # One test runs at a time, so at most the last one has not ended.
     last=$(grep -aE '^[^ ]+ Test .* (started\.$|(passed|failed) after)' "$out/$group.log" | grep -v ' Test run ' | tail -n 1) || true
     if [[ $last == *started. ]]; then echo "This test had not ended when the group did (its limit is 1200 s): $last" >&2; fi

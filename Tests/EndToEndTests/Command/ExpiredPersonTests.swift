@@ -64,7 +64,7 @@ struct ExpiredPersonTests {
         try handle.seekToEnd()
         try handle.write(contentsOf: Data(ForgetScene.canary.utf8))
         try handle.close()
-        // The numbers that the cut commit may have had are skipped, and count as not delivered until the tracker is behind them.
+        // The numbers that the cut commit may have used are skipped; they count as not delivered until the tracker has passed them.
         _ = try await scene.serve([], rows: 8) { try lag() == 0 }
         let forget = try await scene.sluice("forget", "--user", ForgetScene.user)
         #expect(forget.ending == .exit(0), "\(forget.errors)")
@@ -87,7 +87,7 @@ struct ExpiredPersonTests {
         return found.cursors.map(found.lag).max()
     }
 
-    /// Opens the journal once nobody has it; a task of the pipeline before may have it for a moment after `run`.
+    /// Opens the journal as soon as it is free: tasks of the previous pipeline may hold it for a moment after `run` returns.
     private func journal(at time: Timestamp) async throws -> Journal {
         while true {
             do throws(JournalError) {

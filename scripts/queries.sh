@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Asks what analysts ask of tables with the key `id` and no other index, and of those that `sluice migrate` makes, and prints the medians.
-# The rows are made up: 250 for each user, evenly over 11 months. The plans are in .run/questions.
+# Runs typical queries of analysts on a table with the key `id` and no other index, and on one that `sluice migrate` makes, and prints the
+# median times. Both have the same generated rows: 250 for each user, evenly over 11 months. The query plans are in .run/queries.
 #
-#   scripts/questions.sh [MILLIONS]    how many rows each table has, in millions; 1 million take about 0.6 GB. Default: 1
+#   scripts/queries.sh [MILLIONS]    how many rows each table has, in millions; 1 million take about 0.6 GB. Default: 1
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/sluice.sh
 source scripts/lib/postgres.sh
 
 readonly rows=$((${1:-1} * 1000000))
-readonly plans=$PWD/.run/questions
+readonly plans=$PWD/.run/queries
 readonly first="timestamptz '2025-01-01 00:00+00'" last="timestamptz '2025-12-01 00:00+00'"
 # Constants, because PostgreSQL then needs to lock only the partitions between them.
 readonly hour="timestamptz '2025-11-30 23:00+00'" day="timestamptz '2025-09-15 00:00+00'" week="timestamptz '2025-09-22 00:00+00'"
@@ -41,8 +41,8 @@ vacuum (analyze) months.item_purchased;
 SQL
 }
 
-# ask LAYOUT QUESTION SQL: prints the milliseconds that an answer took, and keeps its plan.
-ask() {
+# run_query LAYOUT NAME SQL: runs a query, prints how many milliseconds it took, and keeps its plan.
+run_query() {
     local plan=$plans/$2-$1.json
     sql -c "set search_path = $1" -c "explain (analyze, buffers, timing off, format json) $3" >"$plan"
     python3 -c 'import json, sys; plan = json.load(sys.stdin)[0]; print(plan["Planning Time"] + plan["Execution Time"])' <"$plan"
@@ -51,12 +51,12 @@ ask() {
 # median VALUE…: prints the median of an odd number of values.
 median() { printf '%s\n' "$@" | sort -g | sed -n "$((($# + 1) / 2))p"; }
 
-# compare QUESTION SQL: asks both layouts in turn, and prints the medians in milliseconds.
+# compare NAME SQL: runs a query on both layouts in turn, and prints the medians in milliseconds.
 compare() {
     local run of_plain=() of_months=()
     for ((run = 0; run < runs; run++)); do
-        of_plain+=("$(ask plain "$1" "$2")")
-        of_months+=("$(ask months "$1" "$2")")
+        of_plain+=("$(run_query plain "$1" "$2")")
+        of_months+=("$(run_query months "$1" "$2")")
     done
     printf '%-10s %12.1f %12.1f\n' "$1" "$(median "${of_plain[@]}")" "$(median "${of_months[@]}")"
 }
@@ -64,7 +64,7 @@ compare() {
 scripts/setup.sh demo
 sluice_build
 end_with postgres_stop
-postgres_start "$PWD/.run/postgres-questions" max_wal_size=16GB maintenance_work_mem=1GB shared_buffers=4GB
+postgres_start "$PWD/.run/postgres-queries" max_wal_size=16GB maintenance_work_mem=1GB shared_buffers=4GB
 mkdir -p "$plans"
 make_tables
 echo "rows: $(sql -c 'select count(*) from plain.item_purchased'), $(sql -c 'select count(*) from months.item_purchased')"
