@@ -56,6 +56,10 @@ public struct JournalConfiguration: Sendable, Hashable {
     private static let minimumSegmentBytes = 1 << 16
     /// The minimum `segmentBytes`; tests set a smaller one, so that a few events need several segments.
     package var leastSegmentBytes = JournalConfiguration.minimumSegmentBytes
+    /// How many bytes are preallocated at once; tests set a smaller number.
+    ///
+    /// A larger number makes the sync that writes them slower.
+    package var preallocationBytes = 1 << 20
     /// The maximum number of bytes of all segments together; beyond it commits fail with `full`.
     ///
     /// Default: 10 GiB.

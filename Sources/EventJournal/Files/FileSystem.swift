@@ -58,6 +58,20 @@ extension JournalFile {
 
     private static var pieceBytes: Int { 1 << 20 }
 
+    /// The offset after the last byte before `end` that is not zero.
+    func endWithoutZeros(before end: Int) throws(FileError) -> Int {
+        var end = end
+        return try withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { buffer throws(FileError) in
+            while end > 0 {
+                let start = max(0, end - buffer.count)
+                let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<(end - start)]), at: start)
+                if let last = buffer[..<count].lastIndex(where: { $0 != 0 }) { return start + last + 1 }
+                end = start
+            }
+            return 0
+        }
+    }
+
     /// Copies a range of its bytes to a place in another file.
     ///
     /// - Throws: If a file cannot be read or written, or if this file ends before the range does.

@@ -17,6 +17,8 @@ package import EventModel
 /// | 48 | 4 | CRC-32C of what follows the header |
 /// | 52 | 4 | CRC-32C of the preceding 52 bytes |
 ///
+/// In a journal's last segment, zeros can follow a synced frame: bytes that were preallocated for the next ones.
+///
 /// The end frame has version 2 if any frame of its segment has, and holds no digest. A program that knows only version 1 recognizes a
 /// frame of version 2 as intact but newer: it refuses to open the journal, and changes nothing in it.
 package struct FrameHeader: Sendable, Hashable {
@@ -95,6 +97,14 @@ package struct FrameHeader: Sendable, Hashable {
         store(latest, at: 40)
         store(payloadChecksum, at: 48)
         store(Checksum.of(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<52])), at: 52)
+    }
+
+    /// Reads a header at an offset of a file; `nil` if there is no valid one.
+    static func read(_ file: any JournalFile, at offset: Int) throws(FileError) -> FrameHeader? {
+        try withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { bytes throws(FileError) in
+            let count = try file.read(into: bytes, at: offset)
+            return try? read(UnsafeRawBufferPointer(rebasing: bytes[..<count])).get()
+        }
     }
 
     /// Reads a header from at least `byteCount` bytes.

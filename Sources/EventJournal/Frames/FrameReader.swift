@@ -23,7 +23,11 @@ package struct FrameReader: ~Copyable {
     private let file: any JournalFile
     private let name: String
     /// The end of the readable bytes.
-    private let end: Int
+    private let limit: Int
+    /// The offset after the last byte that is not zero; `limit` if the file cannot have preallocated zeros.
+    private let written: Int
+    /// Whether the last frame was synced, so that zeros after it can be preallocated.
+    private var isSynced = false
     private let selection: FrameSelection?
     private var window: UnsafeMutableRawBufferPointer
     /// The range of the file that the window holds.
@@ -43,7 +47,34 @@ package struct FrameReader: ~Copyable {
         self.file = file
         self.name = name
         self.offset = offset
-        self.end = end
+        limit = end
+        written = end
+        self.selection = selection
+        window = .allocate(byteCount: Self.windowBytes, alignment: 16)
+    }
+
+    /// Reads the last segment of a journal up to its current end; without a selection it reads every frame.
+    ///
+    /// Its writer may have preallocated zeros after a synced frame, which are not damage.
+    package init(
+        last file: any JournalFile,
+        name: String,
+        selecting selection: FrameSelection? = nil
+    ) throws(FileError) {
+        let size = try file.size()
+        let written: Int
+        do throws(FileError) {
+            written = try file.endWithoutZeros(before: size)
+        } catch {
+            guard error.isMediaError else { throw error }
+            // The frames before the bad sector can be read all the same.
+            written = size
+        }
+        self.file = file
+        self.name = name
+        offset = 0
+        limit = size
+        self.written = written
         self.selection = selection
         window = .allocate(byteCount: Self.windowBytes, alignment: 16)
     }
@@ -56,15 +87,17 @@ package struct FrameReader: ~Copyable {
     ///
     /// - Throws: If the file cannot be read.
     package mutating func next() throws(FileError) -> Step {
-        guard offset < end else { return .end }
+        guard !isAtEnd else { return .end }
         if let header = try unwantedFrame() {
             offset += header.frameBytes
+            isSynced = header.isSynced
             return .passed(header)
         }
         switch try frame(at: offset) {
         case .success(let header):
             let lines = try bytes(offset + header.prefixBytes, header.payloadBytes)
             offset += header.frameBytes
+            isSynced = header.isSynced
             return .frame(header, lines: lines ?? UnsafeRawBufferPointer(start: nil, count: 0))
         case .failure(let flaw):
             let start = offset
@@ -73,12 +106,18 @@ package struct FrameReader: ~Copyable {
         }
     }
 
+    /// Whether nothing is left to read.
+    var isAtEnd: Bool { offset >= end }
+
+    /// Frames begin before it, and damage ends at it; a frame that ends with zeros can extend past it.
+    private var end: Int { isSynced ? written : limit }
+
     /// The header of a frame outside the selection; `nil` if the frame is selected or damaged.
     private mutating func unwantedFrame() throws(FileError) -> FrameHeader? {
         guard let selection,
             let head = try bytes(offset, FrameHeader.byteCount, readingAhead: Self.hopBytes),
             case .success(let header) = FrameHeader.read(head), header.kind == .events, !selection.wants(header),
-            header.payloadBytes <= Self.maximumPayloadBytes, header.frameBytes <= end - offset
+            header.payloadBytes <= Self.maximumPayloadBytes, header.frameBytes <= limit - offset
         else { return nil }
         return header
     }
@@ -102,11 +141,13 @@ package struct FrameReader: ~Copyable {
     /// The offset of the next valid frame after a damaged one; the end if there is none.
     private mutating func nextFrame(after start: Int, _ flaw: Damage.Flaw) throws(FileError) -> Int {
         // If the header is valid, its length most likely is, too.
-        if case .lines(let header) = flaw, case .success = try frame(at: start + header.frameBytes) {
+        if case .lines(let header) = flaw, start + header.frameBytes < end,
+            case .success = try frame(at: start + header.frameBytes)
+        {
             return start + header.frameBytes
         }
         var place = start + 1
-        while place <= end - FrameHeader.byteCount {
+        while place <= end - MemoryLayout.size(ofValue: FrameHeader.magic) {
             guard let rest = try bytes(place, min(Self.windowBytes / 2, end - place)) else { break }
             guard let found = Self.positionOfMagic(in: rest) else {
                 place += rest.count - 3
@@ -135,7 +176,7 @@ package struct FrameReader: ~Copyable {
         _ count: Int,
         readingAhead: Int = windowBytes
     ) throws(FileError) -> UnsafeRawBufferPointer? {
-        guard start <= end, count <= end - start else { return nil }
+        guard start <= limit, count <= limit - start else { return nil }
         if start < windowRange.lowerBound || start + count > windowRange.upperBound {
             if count > window.count {
                 window.deallocate()
@@ -143,7 +184,9 @@ package struct FrameReader: ~Copyable {
             }
             // Before reading, so that after a failure the window is not mistaken for the file's bytes.
             windowRange = start..<start
-            let wanted = UnsafeMutableRawBufferPointer(rebasing: window[..<min(max(count, readingAhead), end - start)])
+            let wanted = UnsafeMutableRawBufferPointer(
+                rebasing: window[..<min(max(count, readingAhead), limit - start)]
+            )
             let read = try file.read(into: wanted, at: start)
             windowRange = start..<start + read
             guard count <= read else { return nil }

@@ -74,8 +74,9 @@ package struct Inspection: Sendable {
             tries += 1
             do throws(FileError) {
                 var found: [FoundSegment] = []
-                for name in try files.segmentNames() {
-                    found.append(try look(at: name, files))
+                let names = try files.segmentNames()
+                for name in names {
+                    found.append(try look(at: name, isLast: name == names.last, files))
                 }
                 return found
             } catch {
@@ -84,12 +85,16 @@ package struct Inspection: Sendable {
         }
     }
 
-    private static func look(at name: SegmentName, _ files: any FileSystem) throws(FileError) -> FoundSegment {
+    private static func look(
+        at name: SegmentName,
+        isLast: Bool,
+        _ files: any FileSystem
+    ) throws(FileError) -> FoundSegment {
         let file = try files.open(name.text, creates: false)
         if let ended = try Segment.ended(name, file)?.segment {
             return FoundSegment(segment: ended, isEnded: true, strayBytes: 0)
         }
-        let scan = try SegmentScan(name, file)
+        let scan = try SegmentScan(name, file, isLast: isLast)
         let stray = scan.damages.reduce(0) { $0 + $1.byteCount }
         return FoundSegment(segment: scan.segment, isEnded: false, strayBytes: stray)
     }

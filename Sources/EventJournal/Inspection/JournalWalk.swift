@@ -69,8 +69,7 @@ package struct JournalWalk: ~Copyable {
                 _ = advance(over: header, at: offset)
                 return .passed
             case .damage(let damage):
-                let isLast = names.isEmpty && damage.range.upperBound == size
-                return isLast ? .unfinished(damage) : .damage(damage)
+                return names.isEmpty && frames?.isAtEnd ?? true ? .unfinished(damage) : .damage(damage)
             case .end:
                 leaveSegment()
                 guard let name = names.popFirst() else { return .end }
@@ -98,7 +97,10 @@ package struct JournalWalk: ~Copyable {
             if let selection, let ended = try Segment.ended(name, file)?.segment, !selection.wants(ended) {
                 return pass(ended)
             }
-            frames = FrameReader(file, name: name.text, to: size, selecting: selection)
+            frames =
+                names.isEmpty
+                ? try FrameReader(last: file, name: name.text, selecting: selection)
+                : FrameReader(file, name: name.text, to: size, selecting: selection)
         } catch {
             guard error.isMissing else {
                 guard let gap = step(into: name) else { throw error }

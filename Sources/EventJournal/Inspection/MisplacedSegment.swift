@@ -32,14 +32,7 @@ package struct MisplacedSegment: Sendable, Hashable, CustomStringConvertible {
     /// `expected` is the number after the last event of the segments before it; `nil` if there are none. A segment may begin with a
     /// later event than its name says, because a repair may have removed the earlier ones.
     init?(_ name: SegmentName, _ file: any JournalFile, expecting expected: UInt64?) throws(FileError) {
-        let first = try withUnsafeTemporaryAllocation(byteCount: FrameHeader.byteCount, alignment: 8) {
-            bytes throws(FileError) -> UInt64? in
-            guard try file.read(into: bytes, at: 0) == bytes.count,
-                case .success(let header) = FrameHeader.read(UnsafeRawBufferPointer(bytes))
-            else { return nil }
-            return header.firstSequence
-        }
-        guard let first else { return nil }
+        guard let first = try FrameHeader.read(file, at: 0)?.firstSequence else { return nil }
         if let expected, first < expected {
             self.init(segment: name, reason: .repetition(first))
         } else if first < name.firstSequence {

@@ -16,8 +16,8 @@ package struct JournalRepair: Sendable {
         let names = try files.segmentNames()
         for (position, name) in names.enumerated() {
             let file = try files.open(name.text, creates: false)
-            let scan = try SegmentScan(name, file)
             let following = position + 1 < names.count ? names[position + 1] : nil
+            let scan = try SegmentScan(name, file, isLast: following == nil)
             var damages = scan.damages
             if following == nil, scan.tail != nil { damages.removeLast() }
             left += damages.filter { !Self.isRepairable($0) }

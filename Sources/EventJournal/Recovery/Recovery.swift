@@ -48,7 +48,7 @@ package struct Recovery {
             } else if position == names.count - 1 {
                 try end(name, file)
             } else {
-                let scan = try scan(name, file)
+                let scan = try scan(name, file, isLast: false)
                 report.damages += scan.damages
                 add(scan.segment)
             }
@@ -86,24 +86,34 @@ package struct Recovery {
     }
 
     /// Reads a whole segment that has no end frame.
-    private mutating func scan(_ name: SegmentName, _ file: any JournalFile) throws(FileError) -> SegmentScan {
-        let scan = try SegmentScan(name, file)
+    private mutating func scan(
+        _ name: SegmentName,
+        _ file: any JournalFile,
+        isLast: Bool
+    ) throws(FileError) -> SegmentScan {
+        let scan = try SegmentScan(name, file, isLast: isLast)
         isSynced = scan.last?.isSynced ?? false
         return scan
     }
 
+    /// How many events the damaged bytes at the end of a file can have had.
+    private func maximumEvents(in tail: Damage, of file: any JournalFile) throws(FileError) -> Int {
+        if let header = try FrameHeader.read(file, at: tail.offset) { return max(header.count, tail.byteCount) }
+        // An event has at least one byte. Lost bytes at the end read as zeros, so everything up to the end of the file counts.
+        return try file.size() - tail.offset
+    }
+
     /// Cuts off what a crash left unfinished at the end of the last segment, and ends it.
     private mutating func end(_ name: SegmentName, _ file: any JournalFile) throws(FileError) {
-        let scan = try scan(name, file)
+        let scan = try scan(name, file, isLast: true)
         var segment = scan.segment
         if let tail = scan.tail {
             if case .header(.newerFormat) = tail.flaw { return newerFormat = tail }
             let keptIn = try CutFile.keep(tail, of: file, in: files)
             try files.syncFolder()
+            segment.nextSequence &+= UInt64(try maximumEvents(in: tail, of: file))
             try file.truncate(to: tail.offset)
             segment.byteCount = tail.offset
-            // It had fewer events than bytes.
-            segment.nextSequence &+= UInt64(tail.byteCount)
             report.cuts.append(.init(damage: tail, keptIn: keptIn))
         }
         report.damages += scan.damages.dropLast(scan.tail == nil ? 0 : 1)

@@ -1,17 +1,19 @@
 /// The result of reading a whole segment.
 struct SegmentScan {
-    /// The metadata from its valid frames; its size is that of the file.
+    /// The metadata from its valid frames; its size includes damage, but no preallocated zeros.
     private(set) var segment: Segment
     /// The damaged places.
     private(set) var damages: [Damage] = []
     /// Its last valid frame.
     private(set) var last: FrameHeader?
 
-    /// Reads a segment up to the current end of the file.
-    init(_ name: SegmentName, _ file: any JournalFile) throws(FileError) {
+    /// Reads a segment up to the current end of the file; the last one can have preallocated zeros there.
+    init(_ name: SegmentName, _ file: any JournalFile, isLast: Bool) throws(FileError) {
         segment = Segment(name)
-        let size = try file.size()
-        var reader = FrameReader(file, name: name.text, to: size)
+        var reader =
+            isLast
+            ? try FrameReader(last: file, name: name.text)
+            : FrameReader(file, name: name.text, to: try file.size())
         reading: while true {
             switch try reader.next() {
             case .frame(let header, _):
@@ -25,13 +27,13 @@ struct SegmentScan {
                 break reading
             }
         }
-        segment.byteCount = size
+        segment.byteCount = reader.offset
     }
 
     /// Whether it has an end frame, whatever follows.
     var isEnded: Bool { last?.kind == .end }
 
-    /// Damage that extends to the end of the file; in a journal's last segment this is an interrupted commit.
+    /// Damage that extends to its end; in a journal's last segment this is an interrupted commit.
     var tail: Damage? {
         damages.last.flatMap { $0.range.upperBound == segment.byteCount ? $0 : nil }
     }

@@ -2,6 +2,8 @@
 struct SegmentWriter {
     /// The page cache is released in steps of this size.
     private static let releaseBytes = 8 << 20
+    /// For larger frames nothing is preallocated: they gain little, and each byte is written twice.
+    private static let smallFrameBytes = 64 << 10
 
     private let file: any JournalFile
     private let syncing: JournalWriter.Syncing
@@ -15,6 +17,11 @@ struct SegmentWriter {
     /// The end frame may then be on disk. If events were written in its place and lost in a crash, it would reappear, and their
     /// sequence numbers would be reused.
     private(set) var isEnding = false
+    /// The size of the last frame, in bytes.
+    private var lastFrameBytes = 0
+    /// The end of the preallocated zeros after the segment's committed part.
+    private var preallocatedEnd = 0
+    private var hasFailedToPreallocate = false
     /// The offset up to which everything is synced.
     private var syncedBytes = 0
     private var hasFailedToSync = false
@@ -53,11 +60,40 @@ struct SegmentWriter {
         } catch {
             // A partly written frame is overwritten by the next one; if there is none, recovery cuts it off.
             try? file.truncate(to: segment.byteCount)
+            // The sync may have failed because of the zeros.
+            if preallocatedEnd > segment.byteCount { hasFailedToPreallocate = true }
+            preallocatedEnd = segment.byteCount
             throw error
         }
         segment.append(frame.header)
+        lastFrameBytes = frame.header.frameBytes
         begunAt = begunAt ?? frame.header.committedAt
         if syncs { noteSynced() }
+    }
+
+    /// Whether the next frame may not fit into the preallocated bytes, and more can be preallocated.
+    func wantsPreallocation(_ configuration: JournalConfiguration) -> Bool {
+        let bytes = configuration.preallocationBytes
+        let isUsedUp = segment.byteCount + 2 * lastFrameBytes > preallocatedEnd
+        let hasRoom = max(segment.byteCount, preallocatedEnd) + bytes <= configuration.segmentBytes
+        return lastFrameBytes <= Self.smallFrameBytes && isUsedUp && hasRoom && !isEnding && !hasFailedToPreallocate
+    }
+
+    /// Preallocates bytes for the next frames, as zeros.
+    ///
+    /// A sync of a frame in their place need not record a new size and new blocks of the file.
+    mutating func preallocate(_ bytes: Int) {
+        let start = max(segment.byteCount, preallocatedEnd)
+        do throws(FileError) {
+            try withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 8) { zeros throws(FileError) in
+                zeros.initializeMemory(as: UInt8.self, repeating: 0)
+                try file.write(UnsafeRawBufferPointer(zeros), at: start)
+            }
+            preallocatedEnd = start + bytes
+        } catch {
+            hasFailedToPreallocate = true
+            try? file.truncate(to: start)
+        }
     }
 
     /// Releases the page cache of synced events that are no longer needed; `needed` returns the sequence number of the oldest

@@ -41,6 +41,7 @@ actor JournalCommitter {
                 let outcome = commit(batches)
                 pipeline.commitEnded(batches, outcome)
                 writer?.releaseMemory(needed: pipeline.neededSequence)
+                if case .success = outcome { preallocate(pipeline.diskWatch) }
                 let hasLooked = retire(after: outcome, pipeline)
                 // Lets a sync that is due and retention run in between.
                 if hasLooked || isTimed { await Task.yield() }
@@ -114,6 +115,12 @@ actor JournalCommitter {
         lastSegments = journal.position.segments.count
         pipeline.segmentsRemoved(outcome)
         return true
+    }
+
+    /// Preallocates bytes for the next commits, after the answers of the last one, which need not wait for it.
+    private func preallocate(_ watch: DiskWatch) {
+        guard writer?.wantsPreallocation() ?? false else { return }
+        watch { writer?.preallocate() }
     }
 
     private func commit(_ batches: [RoutedBatch]) -> Result<UInt64, JournalError> {

@@ -117,7 +117,9 @@ struct JournalRepairTests {
             for _ in 0...Int.random(in: 0..<4, using: &random) { Self.damage(sample, &random) }
             let before = try JournalSample.lines(of: sample.files)
             let all = sample.segments.reduce(0) { $0 + (sample.files[$1]?.count ?? 0) }
-            #expect(try Verification(sample.files).byteCount == all, "seed \(seed)")
+            // At the end of the last segment, after a frame, they can be preallocated.
+            let zeros = sample.segments.last.flatMap { sample.files[$0] }?.reversed().prefix { $0 == 0 }.count ?? 0
+            #expect([all, all - zeros].contains(try Verification(sample.files).byteCount), "seed \(seed)")
             let repair = try JournalRepair(sample.files, now: 0)
             #expect(repair.left.isEmpty)
             #expect(try Verification(sample.files).damages.isEmpty, "seed \(seed)")

@@ -26,6 +26,7 @@ final class JournalSimulation {
     private var everRefused: Set<String> = []
     private(set) var refusals = 0
     private(set) var crashes = 0
+    private(set) var preallocations = 0
 
     init(seed: UInt64, durability: JournalConfiguration.Durability) throws {
         self.seed = seed
@@ -43,6 +44,7 @@ final class JournalSimulation {
             case 0: try crash()
             case 1: try closeAndOpen()
             case 2...4 where isTimed: sync()
+            case 3...5: preallocate()
             case 2: files.setFailures(Bool.random(using: &random) ? 0 : Int.random(in: 0..<400, using: &random))
             default: commit()
             }
@@ -96,6 +98,18 @@ final class JournalSimulation {
             refusals += 1
             everRefused.formUnion(lines)
         }
+    }
+
+    private var segmentBytes: Int {
+        files.withState { state in
+            state.files.reduce(0) { $1.key.hasSuffix(".segment") ? $0 + state.contents[$1.value].current.count : $0 }
+        }
+    }
+
+    private func preallocate() {
+        let before = segmentBytes
+        writer.preallocate()
+        if segmentBytes > before { preallocations += 1 }
     }
 
     private func crash() throws {

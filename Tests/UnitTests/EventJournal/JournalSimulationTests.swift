@@ -35,15 +35,16 @@ struct JournalSimulationTests {
         try simulation.run(steps: 80)
     }
 
-    @Test("the simulation acknowledges, refuses and crashes")
+    @Test("the simulation acknowledges, refuses, preallocates and crashes")
     func coverage() throws {
-        var (acknowledged, refusals, crashes) = (0, 0, 0)
+        var (acknowledged, refusals, crashes, preallocations) = (0, 0, 0, 0)
         for seed in 0..<20 as Range<UInt64> {
             let simulation = try JournalSimulation(seed: seed, durability: .fsync)
             try simulation.run(steps: 80)
             acknowledged += simulation.acknowledged.count
             refusals += simulation.refusals
             crashes += simulation.crashes
+            preallocations += simulation.preallocations
         }
         var losses = 0
         for seed in 0..<80 as Range<UInt64> {
@@ -55,5 +56,6 @@ struct JournalSimulationTests {
         #expect(acknowledged > 1000)
         #expect(refusals > 20)
         #expect(crashes > 40)
+        #expect(preallocations > 40)
     }
 }

@@ -111,6 +111,37 @@ struct HangingDiskTests {
         #expect(tracker.deliveredNumbers == [0, 1, 3])
     }
 
+    @Test(
+        "a disk that hangs while bytes are preallocated is noticed like one that hangs in a commit",
+        .promise("hanging-disk")
+    )
+    func hangsInPreallocation() async throws {
+        let (files, answers) = (SimulatedFileSystem(seed: 3), Answers())
+        let tracker = ScriptedTracker(name: "alpha")
+        let harness = try PipelineHarness(
+            [tracker],
+            journal: files,
+            queue: Self.queue,
+            commitOverdueAfter: .seconds(5)
+        )
+        try await harness.run { pipeline, clock in
+            files.syncs.close()
+            _ = try answers.submit(0, to: pipeline)
+            await files.syncs.waitForSomebody()
+            files.writes.close()
+            files.syncs.open()
+            // It has its answer, and the committer writes zeros.
+            await answers.waitForSuccess(0)
+            await files.writes.waitForSomebody()
+            await clock.waitForSleeper(for: .seconds(5))
+            clock.advance(by: .seconds(5))
+            #expect(pipeline.unreadyReasons == [.commitOverdue])
+            files.writes.open()
+            await tracker.waitForDelivered(1)
+        }
+        #expect(tracker.deliveredNumbers == [0])
+    }
+
     @Test("ending the linger time also ends it for events that are on their way to the journal")
     func lingering() async throws {
         let (files, answers) = (SimulatedFileSystem(seed: 4), Answers())

@@ -62,6 +62,8 @@ extension JournalConfiguration {
         var configuration = JournalConfiguration(durability: durability, minimumFreeBytes: 0)
         configuration.leastSegmentBytes = 1
         configuration.segmentBytes = 2000
+        // More than a sector of the simulated disk.
+        configuration.preallocationBytes = 800
         return configuration
     }
 }

@@ -18,8 +18,8 @@ package struct PipelineHarness: Sendable {
 
     package let clock = ManualClock()
     package let pipeline: Pipeline
-    /// The gate at which the journal's syncs hang; a pipeline does not end while they hang.
-    private let syncs: Gate?
+    /// The gates at which the journal's syncs and writes hang; a pipeline does not end while they hang.
+    private let gates: [Gate]
 
     package init(
         _ trackers: [any Tracker],
@@ -28,7 +28,7 @@ package struct PipelineHarness: Sendable {
         quarantine: Quarantine? = nil
     ) throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        syncs = nil
+        gates = []
         pipeline = try Pipeline(
             catalog: catalog,
             trackers: trackers,
@@ -57,7 +57,7 @@ package struct PipelineHarness: Sendable {
     ) throws {
         let logger = log.logger
         let clock = clock
-        syncs = (files as? SimulatedFileSystem)?.syncs
+        gates = (files as? SimulatedFileSystem).map { [$0.syncs, $0.writes] } ?? []
         pipeline = try Pipeline(
             catalog: catalog,
             trackers: trackers,
@@ -81,23 +81,23 @@ package struct PipelineHarness: Sendable {
     package func run(_ body: (Pipeline, ManualClock) async throws -> Void) async throws {
         try await withThrowingTaskGroup { group in
             group.addTask { try await pipeline.run() }
-            try await openingSyncs { try await body(pipeline, clock) }
+            try await openingGates { try await body(pipeline, clock) }
             pipeline.shutdown()
             try await group.waitForAll()
         }
     }
 
-    /// Releases hanging syncs if `body` fails or is cancelled, because the test would not end otherwise.
-    private func openingSyncs(_ body: () async throws -> Void) async throws {
+    /// Releases hanging syncs and writes if `body` fails or is cancelled, because the test would not end otherwise.
+    private func openingGates(_ body: () async throws -> Void) async throws {
         try await withTaskCancellationHandler {
             do {
                 try await body()
             } catch {
-                syncs?.open()
+                gates.forEach { $0.open() }
                 throw error
             }
         } onCancel: {
-            syncs?.open()
+            gates.forEach { $0.open() }
         }
     }
 
@@ -111,7 +111,7 @@ package struct PipelineHarness: Sendable {
                     await Task.yield()
                 }
             }
-            try await openingSyncs { try await body(pipeline) }
+            try await openingGates { try await body(pipeline) }
             pipeline.shutdown()
             try await group.next()
             group.cancelAll()

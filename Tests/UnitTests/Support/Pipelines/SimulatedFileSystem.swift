@@ -29,6 +29,8 @@ package final class SimulatedFileSystem: FileSystem {
         package var failures = 0
         /// How many of 1,000 reads fail.
         package var readFailures = 0
+        /// How many of the next writes fail.
+        package var failingWrites = 0
         /// Whether syncs of files fail.
         package var failsSyncs = false
         /// Whether syncs of the folder fail.
@@ -49,6 +51,8 @@ package final class SimulatedFileSystem: FileSystem {
     private let state: Mutex<State>
     /// The gate at which syncs hang while it is closed.
     package let syncs = Gate()
+    /// The gate at which writes to segments hang while it is closed.
+    package let writes = Gate()
 
     package init(seed: UInt64) {
         state = Mutex(State(random: SeededGenerator(seed: seed)))
@@ -232,9 +236,11 @@ package final class SimulatedFileSystem: FileSystem {
         }
 
         package func write(_ parts: [UnsafeRawBufferPointer], at offset: Int) throws(FileError) {
+            if name.hasSuffix(".segment") { system.writes.pass() }
             let bytes = parts.flatMap { Array($0) }
             let failed = system.withState { [index, system] state in
-                let fails = system.fails(&state)
+                let fails = state.failingWrites > 0 || system.fails(&state)
+                state.failingWrites = max(0, state.failingWrites - 1)
                 // A write that fails writes at least one byte less, because the system reports success for the last byte.
                 let count = fails ? Int.random(in: 0..<max(1, bytes.count), using: &state.random) : bytes.count
                 let change = Change.write(offset: offset, bytes: Array(bytes[..<count]))
