@@ -6,7 +6,6 @@ struct OutageRow: Row {
     let what = "from PostgreSQL's return until the journal is drained to it"
 
     private static let events = 5_000_000
-    private static let eventsARequest = 100
     private static let limitInMegabytes = 200.0
     private static let rounds = 3
 
@@ -24,7 +23,7 @@ struct OutageRow: Row {
         }
         var measurement = try Measurement(of: self, unit: "rows/s", rounds: Self.rounds, with: [replay]) {
             try EventTables.empty(EventTables.filled, at: site)
-            let outage = try survive(load, at: site)
+            let outage = try Outage.survive(Self.events, of: load, at: site)
             outages.append(outage)
             return outage.eventsASecond
         }
@@ -42,77 +41,5 @@ struct OutageRow: Row {
             "\(Self.events) events, 100 a request, are taken while PostgreSQL cannot be reached; replay takes as many",
         ]
         return measurement
-    }
-
-    /// The result of one outage.
-    private struct Outage {
-        let events: Int
-        /// From PostgreSQL's return to the first rows.
-        let secondsToFirst: Double
-        /// From the first rows to the last.
-        let secondsToLast: Double
-        let peakInMegabytes: Double
-
-        var eventsASecond: Double { Double(events) / (secondsToFirst + secondsToLast) }
-    }
-
-    /// Accepts events while PostgreSQL's socket is missing, puts it back, and waits until all rows have arrived.
-    private func survive(_ file: String, at site: Site) throws -> Outage {
-        let (folder, link) = ("\(site.scratch)/outage", "\(site.scratch)/outage-socket")
-        for path in [folder, link] { try? FileManager.default.removeItem(atPath: path) }
-        defer { for path in [folder, link] { try? FileManager.default.removeItem(atPath: path) } }
-        guard let socket = site.postgres.split(separator: "host=").last else {
-            throw BenchmarkError("the URL of PostgreSQL names no folder of its socket: \(site.postgres)")
-        }
-        let server = try Child(
-            site.sluice,
-            [
-                "serve", "--listen", "127.0.0.1:8185", "--events", site.plan, "--no-admin", "--no-console",
-                "--log-level", "critical",
-                "--journal", "\(folder)/journal", "--quarantine", "\(folder)/quarantine",
-                "--postgres", site.postgres.replacing(socket, with: link),
-            ]
-        )
-        defer { _ = try? server.stop() }
-        try server.waitUntilListening(at: 8185)
-        let taken = try offer(file, at: site)
-        let clock = ContinuousClock()
-        let back = clock.now
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: String(socket))
-        try wait(for: 1, at: site)
-        let first = clock.now
-        try wait(for: taken, at: site)
-        return Outage(
-            events: taken,
-            secondsToFirst: (first - back) / .seconds(1),
-            secondsToLast: (clock.now - first) / .seconds(1),
-            peakInMegabytes: try server.peakMemory()
-        )
-    }
-
-    private func offer(_ file: String, at site: Site) throws -> Int {
-        let shape = Load.Shape(
-            port: 8185,
-            connections: 16,
-            content: .events(file, aRequest: Self.eventsARequest, type: "application/x-ndjson"),
-            seconds: 2
-        )
-        var taken = 0
-        while taken < Self.events { taken += try Load.run(shape, at: site).requests * Self.eventsARequest }
-        return taken
-    }
-
-    private func wait(for rows: Int, at site: Site) throws {
-        while try settled(at: site) < rows {
-            // Each query takes processor time from the processes that are measured.
-            Thread.sleep(forTimeInterval: 0.5)
-        }
-    }
-
-    /// The tracker's checkpoint, as committed with its rows.
-    private func settled(at site: Site) throws -> Int {
-        let query = "select coalesce(max(next_sequence), 0) from analytics._sluice_checkpoints"
-        let said = try EventTables.sql([query], at: site)
-        return Int(said.filter(\.isNumber)) ?? 0
     }
 }

@@ -34,4 +34,5 @@ let allRows: [any Row] =
     ] + FileRow.all + [
         MemoryRow(),
         OutageRow(),
+        MissingMonthRow(),
     ]

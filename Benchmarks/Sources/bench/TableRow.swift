@@ -4,11 +4,11 @@ struct TableRow: Row {
     private enum Layout: String {
         /// The key `id`.
         case id
-        /// The same, with the indexes that questions need.
+        /// The same, with the indexes that queries need.
         case idIndexed = "id-indexed"
         /// The key `(occurred_at, id)`.
         case time
-        /// Months, with the key `(id, occurred_at)` and the indexes that questions need.
+        /// Months, with the key `(id, occurred_at)` and the indexes that queries need.
         case monthsById = "months-id"
         /// What Sluice makes: months, with the key `(occurred_at, id)` and an index on the user.
         case months
