@@ -1,6 +1,6 @@
 import Foundation
 
-/// Loading events of which a part are of a month without partitions, compared with the same when it has them.
+/// Loading events when one month has no partitions, compared with loading them when every month has.
 struct MissingMonthRow: Row {
     let name = "missing-month"
     let what = "draining the journal to PostgreSQL while a month has no partitions"
@@ -10,7 +10,7 @@ struct MissingMonthRow: Row {
     private static let month = "2011-01-01"
 
     func measure(at site: Site) throws -> Measurement {
-        // Six weeks, of which eleven days are in January.
+        // Six weeks, with eleven days in January.
         let load = try Material(at: site).real(count: 130_000)
         let december = try Material(at: site).real(count: 3_000)
         let whole = Reference.itself("with all months", target: 0.8) {

@@ -129,7 +129,7 @@ struct PreallocationTests {
     }
 
     @Test(
-        "a commit of which a crash left some sectors is cut off without the zeros after it",
+        "a commit torn by a crash is cut off without the zeros after it, whichever sectors survived",
         .promise("damaged-journal")
     )
     func tornCommit() throws {
@@ -178,7 +178,7 @@ struct PreallocationTests {
         #expect(try Verification(files).isIntact)
     }
 
-    @Test("its frames before a sector that cannot be read are read", .promise("damaged-journal"))
+    @Test("the frames before an unreadable sector are read", .promise("damaged-journal"))
     func badSector() throws {
         struct BadFile: JournalFile {
             let file: any JournalFile
