@@ -140,7 +140,8 @@ actor PostgresSession {
         try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
             connection,
             limit throws(PostgresFailure) in
-            let partitioned = try PartitionedTable.read(inSchema: configuration.schema, over: connection, limit)
+            let schema = configuration.schema
+            let partitioned = try PartitionedTable.read(tables.map(\.name), inSchema: schema, over: connection, limit)
             return tables.flatMap { partitioned[$0.name]?.problems ?? [] }
                 + (try TableConversion.unfinished(among: tables, over: connection, limit))
         }

@@ -32,13 +32,13 @@ struct ErasureRun {
 
     func devices(of users: Set<String>) throws(PostgresFailure) -> [SeenDevice] {
         let tables = try tables()
-        let users = ErasureStatements.array(users)
+        let users = SQLText.array(users)
         var devices: Set<String> = []
         for table in tables {
             devices.formUnion(try rows(statements.anonymousIDs(in: table), users).compactMap { $0[0] })
         }
         guard !devices.isEmpty else { return [] }
-        let ids = ErasureStatements.array(devices)
+        let ids = SQLText.array(devices)
         var shared: Set<String> = []
         for table in tables {
             shared.formUnion(try rows(statements.sharedAnonymousIDs(in: table), users, ids).compactMap { $0[0] })
@@ -153,7 +153,7 @@ struct ErasureRun {
 
     /// Waits for the transactions that are writing to tables.
     private func waitForWriters(of tables: [ErasureStatements.Table]) throws(PostgresFailure) {
-        let names = ErasureStatements.array(tables.map(\.sqlName))
+        let names = SQLText.array(tables.map(\.sqlName))
         var writers = try rows(ErasureStatements.writers, names).compactMap { $0[0] }
         var questions = 0
         while !writers.isEmpty {
@@ -162,7 +162,7 @@ struct ErasureRun {
                 throw PostgresFailure(source: .server, sqlState: "55P03", message: message)
             }
             questions += 1
-            writers = try rows(ErasureStatements.unfinished, ErasureStatements.array(writers)).compactMap { $0[0] }
+            writers = try rows(ErasureStatements.unfinished, SQLText.array(writers)).compactMap { $0[0] }
         }
     }
 
@@ -233,8 +233,8 @@ struct ErasureRun {
             _ = try rows(
                 statements.storeTombstones,
                 [
-                    ErasureStatements.array(tombstones.map(\.subject.rawValue)),
-                    ErasureStatements.array(tombstones.map(\.hash)), requestedAt.description, receipt,
+                    SQLText.array(tombstones.map(\.subject.rawValue)),
+                    SQLText.array(tombstones.map(\.hash)), requestedAt.description, receipt,
                 ]
             )
         }
@@ -284,7 +284,7 @@ struct ErasureRun {
 
     private func parameters(of request: ErasureRequest) -> [String] {
         [
-            ErasureStatements.array(request.users), ErasureStatements.array(request.anonymousIDs),
+            SQLText.array(request.users), SQLText.array(request.anonymousIDs),
             request.requestedAt.description,
         ]
     }

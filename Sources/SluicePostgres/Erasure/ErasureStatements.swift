@@ -25,14 +25,6 @@ struct ErasureStatements {
         var place: String { "\(schema).\(name)" }
     }
 
-    /// A list of texts as the server reads an array from text.
-    static func array(_ texts: some Sequence<String>) -> String {
-        let elements = texts.map { text in
-            "\"" + text.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] } + "\""
-        }
-        return "{" + elements.joined(separator: ",") + "}"
-    }
-
     // MARK: Tables
 
     /// Selects schema and name of the tables that have rows of events, also of events that the plan no longer has.

@@ -31,7 +31,7 @@ struct MaintenanceRun {
         try base.lock()
         try connection.execute(PatientChange.lockTimeout, limit)
         for name in wanted.map(\.name) {
-            guard let table = try tables()[name] else { continue }
+            guard let table = try table(name) else { continue }
             do {
                 try maintain(table)
             } catch let error as TrackerError {
@@ -51,12 +51,13 @@ struct MaintenanceRun {
         for table in wanted {
             report.changes += try TableConversion(run: self, table: table, leaving: leaving).convert()
             try connection.execute(PatientChange.lockTimeout, limit)
-            if let converted = try tables()[table.name] { try maintain(converted) }
+            if let converted = try self.table(table.name) { try maintain(converted) }
         }
     }
 
-    func tables() throws(PostgresFailure) -> [String: PartitionedTable] {
-        try PartitionedTable.read(inSchema: base.schema, over: connection, limit)
+    /// A partitioned table as it is now; `nil` if there is none of this name.
+    func table(_ name: String) throws(PostgresFailure) -> PartitionedTable? {
+        try PartitionedTable.read([name], inSchema: base.schema, over: connection, limit)[name]
     }
 
     private mutating func maintain(_ table: PartitionedTable) throws {
@@ -66,7 +67,7 @@ struct MaintenanceRun {
         try finalizeDetached(table)
         try detachExpired(from: table.name)
         try makeMissing(of: table.name)
-        guard let table = try tables()[table.name] else { return }
+        guard let table = try self.table(table.name) else { return }
         report.problems += table.problems
         try freezeClosed(table)
         try step("The table \(table.sqlName) was not analyzed") { run throws(PostgresFailure) in
@@ -91,7 +92,7 @@ struct MaintenanceRun {
     }
 
     private mutating func makeMissing(of name: String) throws {
-        guard let table = try tables()[name], table.defaultPartition == nil else { return }
+        guard let table = try table(name), table.defaultPartition == nil else { return }
         let times = try times()
         let divided = table.partitioning ?? (configuration.partitions == .none ? .month : configuration.partitions)
         let missing = table.missing(in: TimePartition.periods(of: times, by: divided, now: now))
@@ -99,9 +100,8 @@ struct MaintenanceRun {
         try step("The partitions of \(table.sqlName) were not made") { run throws(PostgresFailure) in
             try run.connection.execute(SQLText.creationIfMissing(ofSchema: run.partitionSchema), run.limit)
         }
-        var taken = try namesInPartitionSchema()
         for partition in missing {
-            guard let name = freeName(for: partition, of: table, taken) else {
+            guard let name = try freeName(for: partition, of: table) else {
                 report.problems.append(
                     .nameIsTaken(
                         partition.period.name(of: table.name),
@@ -113,7 +113,6 @@ struct MaintenanceRun {
                 continue
             }
             try make(partition, named: name, of: table)
-            taken.insert(name)
         }
     }
 
@@ -141,30 +140,30 @@ struct MaintenanceRun {
     /// Such a table probably has the rows of the missing month, because it was detached.
     private func freeName(
         for partition: PartitionedTable.MissingPartition,
-        of table: PartitionedTable,
-        _ taken: Set<String>
-    ) -> String? {
+        of table: PartitionedTable
+    ) throws(PostgresFailure) -> String? {
         var number = 1
         let own = Set(table.partitions.filter { $0.schema == partitionSchema }.map(\.name))
         while true {
             let name = partition.period.name(of: table.name, number: number)
-            if !taken.contains(name) { return name }
+            if try !isTaken(name) { return name }
             // A partition with other bounds, or the part of the same month that was made before.
             if number == 1, partition.isWhole, !own.contains(name) { return nil }
             number += 1
         }
     }
 
-    private func namesInPartitionSchema() throws(PostgresFailure) -> Set<String> {
+    /// Whether a relation in the schema of the partitions has a name.
+    private func isTaken(_ name: String) throws(PostgresFailure) -> Bool {
         let rows = try connection.rows(
             of: """
-                SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-                WHERE n.nspname = $1
+                SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+                WHERE n.nspname = $1 AND c.relname = $2
                 """,
-            parameters: [partitionSchema],
+            parameters: [partitionSchema, name],
             limit
         )
-        return Set(rows.compactMap { $0.first ?? nil })
+        return !rows.isEmpty
     }
 
     /// Makes a partition without waiting for loads: `CREATE TABLE … PARTITION OF` would lock the table against all of them.

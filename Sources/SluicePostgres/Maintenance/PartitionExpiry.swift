@@ -20,7 +20,7 @@ extension MaintenanceRun {
 
     /// Detaches the partitions whose events have all expired.
     mutating func detachExpired(from name: String) throws {
-        guard let table = try tables()[name] else { return }
+        guard let table = try table(name) else { return }
         let mark = Self.expiredMark(of: table)
         let end = expiry.map { Int64($0.daysSince1970) * 86_400_000_000 } ?? .min
         for partition in table.partitions where !partition.isDefault {
@@ -56,7 +56,7 @@ extension MaintenanceRun {
     ///
     /// What was not archived is reported, and does not prevent the others from being archived.
     mutating func dropDetached(of name: String, archivingWith programs: any ProgramRunner) throws {
-        guard expiry != nil, let table = try tables()[name], !table.isManagedElsewhere else { return }
+        guard expiry != nil, let table = try table(name), !table.isManagedElsewhere else { return }
         for expired in try detached(from: table) {
             do {
                 let archiver = PartitionArchiver(run: self, programs: programs, expired: expired, table: table)

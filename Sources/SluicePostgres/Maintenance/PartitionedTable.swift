@@ -114,7 +114,8 @@ package struct PartitionedTable: Sendable, Hashable {
 // MARK: Reading them
 
 extension PartitionedTable {
-    /// Selects the tables of the schema `$1` that are partitioned by the range of one time that each event has, with their partitions.
+    /// Selects those of the tables `$2`, an array, of the schema `$1` that are partitioned by the range of one time that each event has,
+    /// with their partitions.
     private static let query = """
         SELECT c.relname, a.attname, c.relowner::pg_catalog.regrole, t.spcname, kn.nspname, k.relname,
             \(PartitionCoverage.microseconds(after: "FROM")), \(PartitionCoverage.microseconds(after: "TO")),
@@ -127,7 +128,7 @@ extension PartitionedTable {
                 WHERE o.conrelid = k.oid AND o.contype = 'c' AND o.coninhcount = 0 AND NOT o.conkey <@ ARRAY[(SELECT ka.attnum
                     FROM pg_catalog.pg_attribute ka WHERE ka.attrelid = k.oid AND ka.attname = a.attname)])
         FROM pg_catalog.pg_partitioned_table p
-        JOIN pg_catalog.pg_class c ON c.oid = p.partrelid
+        JOIN pg_catalog.pg_class c ON c.oid = p.partrelid AND c.relname = ANY ($2::text[])
         JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
         JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0]
             AND a.attname IN ('occurred_at', 'received_at') AND a.atttypid = 'pg_catalog.timestamptz'::pg_catalog.regtype
@@ -147,14 +148,18 @@ extension PartitionedTable {
         WHERE c.relname = 'part_config' AND c.relkind = 'r' AND has_table_privilege(c.oid, 'SELECT')
         """
 
-    /// Reads the partitioned tables of a schema, by their names.
+    /// Reads the partitioned ones among some tables of a schema, by their names.
+    ///
+    /// With many tables, reading one costs a small part of reading all.
     static func read(
+        _ wanted: some Sequence<String>,
         inSchema schema: String,
         over connection: PostgresConnection,
         _ limit: WaitLimit
     ) throws(PostgresFailure) -> [String: PartitionedTable] {
         var tables: [String: PartitionedTable] = [:]
-        for row in try connection.rows(of: query, parameters: [schema], limit) where row.count == 14 {
+        let parameters = [schema, SQLText.array(wanted)]
+        for row in try connection.rows(of: query, parameters: parameters, limit) where row.count == 14 {
             guard let name = row[0], let column = row[1], let owner = row[2] else { continue }
             var table =
                 tables[name] ?? PartitionedTable(schema: schema, name: name, column: column, owner: owner)

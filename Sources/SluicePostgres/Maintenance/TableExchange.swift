@@ -81,7 +81,7 @@ struct TableExchange {
                     FROM pg_catalog.pg_class c, aclexplode(c.relacl) x
                     WHERE c.oid = \(SQLText.literal(table.sqlName))::pg_catalog.regclass AND x.grantee <> c.relowner
                 LOOP
-                    EXECUTE 'REVOKE ALL ON \(table.sqlName.replacing("'", with: "''")) FROM ' || grantee;
+                    EXECUTE \(SQLText.literal("REVOKE ALL ON \(table.sqlName) FROM ")) || grantee;
                 END LOOP;
             END
             """

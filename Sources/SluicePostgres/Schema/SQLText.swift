@@ -10,6 +10,18 @@ package enum SQLText {
         quoted(text, with: "'")
     }
 
+    /// An array of texts, as a parameter states it.
+    package static func array(_ texts: some Sequence<String>) -> String {
+        let elements = texts.map { text in
+            // By scalars: a quotation mark with an accent is another character, and the server sees the mark.
+            text.unicodeScalars.reduce(into: "\"") { element, scalar in
+                if scalar == "\"" || scalar == "\\" { element += "\\" }
+                element.unicodeScalars.append(scalar)
+            } + "\""
+        }
+        return "{" + elements.joined(separator: ",") + "}"
+    }
+
     /// Creates a schema unless it exists.
     ///
     /// `IF NOT EXISTS` would need the right to create schemas also where somebody has created it for us.

@@ -1,5 +1,4 @@
 import EventModel
-import Foundation
 import ServerTestSupport
 import TestSupport
 import Testing
@@ -7,8 +6,7 @@ import Testing
 /// A plan of many events, whose tables have a partition for each of 36 months.
 @Suite("Many tables of many months", .timeLimit(.minutes(10)))
 struct ManyTablesTests {
-    /// A large plan has 100 events: `SLUICE_TEST_TABLES=100`.
-    private static let tables = ProcessInfo.processInfo.environment["SLUICE_TEST_TABLES"].flatMap { Int($0) } ?? 12
+    private static let tables = 100
     private static let events = 20_000
     private static let day = Int64(86_400_000_000)
 

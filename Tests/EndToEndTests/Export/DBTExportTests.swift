@@ -118,7 +118,7 @@ struct DBTExportTests {
             <key>payload</key><dict>
                 <key>Größe</key><dict><key>type</key><string>string</string>
                     <key>description</key><string>{{ var('gone') }}</string>
-                    <key>enum</key><array><string>it's</string><string>{{ 1 }}</string><string>\"</string></array></dict>
+                    <key>enum</key><array><string>it's</string><string>x'\#u{301}</string><string>{{ 1 }}</string><string>{{\#u{301} 2 }}</string><string>\"</string></array></dict>
                 <key>order</key><dict><key>type</key><string>integer</string>
                     <key>minimum</key><integer>-3</integer><key>maximum</key><integer>5</integer></dict>
                 <key>price</key><dict><key>type</key><string>decimal</string>
@@ -164,6 +164,9 @@ struct DBTExportTests {
         try await insert(#"'it''s', -3, 0.1, 'ééé', repeat('h', 64)"#)
         try await insert(#"'{{ 1 }}', 5, 7, NULL, repeat('h', 64)"#)
         try await insert(#"'\"', 0, 1, 'ab', repeat('h', 64)"#)
+        // A quotation mark and a brace with an accent, each of which is one character.
+        try await insert("'x''\u{301}', 1, 1, 'ab', repeat('h', 64)")
+        try await insert("'{{\u{301} 2 }}', 1, 1, 'ab', repeat('h', 64)")
         let good = try await failures()
         #expect(good.0 == .exit(0))
         #expect(good.1 == [])

@@ -56,6 +56,16 @@ struct PostgresNameTests {
         #expect(SQLText.identifier("e\u{301}\"") == "\"e\u{301}\"\"\"")
     }
 
+    @Test("the server reads each text of an array as it is, whatever accents its signs have")
+    func arrays() async throws {
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let plain = ["", " ", "NULL", "a,b", "{}", "e", #"\"#, #"""#, #"a"b\c"#, "\n'\t$1"]
+        for text in plain.flatMap({ [$0, $0 + "\u{301}", $0 + "," + $0] }) {
+            let (array, element) = (SQLText.literal(SQLText.array([text, "b"])), SQLText.literal(text))
+            #expect(try await database.run("SELECT \(array)::text[] = ARRAY[\(element), 'b']") == ["t"], "\(text)")
+        }
+    }
+
     private static func json(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

@@ -86,7 +86,8 @@ struct DBTSources {
         guard property.sensitivity != .hash else { return tests }
         if let values = property.enumeration {
             // The test quotes the values and does not escape them; PostgreSQL reads each as a value of the column's type.
-            let list = values.map { DBTText.quotedForJinja($0.text.replacing("'", with: "''")) }
+            let quote = /'/.matchingSemantics(.unicodeScalar)
+            let list = values.map { DBTText.quotedForJinja($0.text.replacing(quote, with: "''")) }
             tests.append(test("accepted_values", ["values: [\(list.joined(separator: ", "))]"]))
         }
         let limits = [property.minimum?.text, property.maximum?.text]

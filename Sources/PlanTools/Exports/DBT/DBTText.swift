@@ -20,6 +20,6 @@ enum DBTText {
 
     /// A string literal of YAML whose text Jinja evaluates to the text.
     static func quotedForJinja(_ text: String) -> String {
-        quoted(text.replacing(/\{[{%#]/) { "{{ '\($0.output)' }}" })
+        quoted(text.replacing(/\{[{%#]/.matchingSemantics(.unicodeScalar)) { "{{ '\($0.output)' }}" })
     }
 }

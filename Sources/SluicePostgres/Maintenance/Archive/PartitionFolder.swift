@@ -40,7 +40,9 @@ struct PartitionFolder {
 
     /// A name of a relation, which can contain anything, as the name of a file.
     private static func fileName(_ name: String) -> String {
-        (name.hasPrefix(".") ? "_" : "") + name.replacing("/", with: "_")
+        // By scalars: a slash with an accent is another character, and the file system sees the slash.
+        let scalars = name.unicodeScalars.map { $0 == "/" ? "_" : $0 }
+        return (scalars.first == "." ? "_" : "") + String(String.UnicodeScalarView(scalars))
     }
 
     /// Makes an empty folder for a program, without what an earlier run has left.
