@@ -15,8 +15,9 @@ package enum VisibleSecret {
     private static func positions(in command: [String]) -> [Int] {
         command.indices.dropFirst().filter { position in
             let argument = command[position]
-            if argument.contains(/:\/\/[^\/@\s]*:[^\/@\s]+@/) { return true }
-            if let value = argument.firstIndex(of: "=") {
+            // By scalars: a sign and an accent after it are one character.
+            if argument.contains(/:\/\/[^\/@\s]*:[^\/@\s]+@/.matchingSemantics(.unicodeScalar)) { return true }
+            if let value = argument.unicodeScalars.firstIndex(of: "=") {
                 return isSecret(argument[..<value]) && !argument.hasSuffix("=")
             }
             // `--token VALUE`, where the secret is the value.

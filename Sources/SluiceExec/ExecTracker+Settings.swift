@@ -144,6 +144,6 @@ extension ExecTracker: ConfigurableTracker {
 
     /// An entry of `environment` without its value.
     fileprivate static func redacted(_ entry: String) -> String {
-        entry.contains("=") ? "\(ProgramDescription.name(of: entry))=\(SettingKey.mask)" : entry
+        entry.unicodeScalars.contains("=") ? "\(ProgramDescription.name(of: entry))=\(SettingKey.mask)" : entry
     }
 }

@@ -110,13 +110,15 @@ extension SocketConfiguration {
 
     /// The name and the value of an entry; the value is `nil` if there is no equals sign.
     static func split(_ entry: String) -> (name: String, value: String?) {
-        guard let sign = entry.firstIndex(of: "=") else { return (entry, nil) }
-        return (String(entry[..<sign]), String(entry[entry.index(after: sign)...]))
+        // By scalars: an equals sign and an accent after it are one character.
+        let scalars = entry.unicodeScalars
+        guard let sign = scalars.firstIndex(of: "=") else { return (entry, nil) }
+        return (String(scalars[..<sign]), String(scalars[scalars.index(after: sign)...]))
     }
 
     /// An entry of `fields` without its value; one without an equals sign may be a secret as a whole.
     @Sendable
     static func redacted(_ entry: String) -> String {
-        entry.contains("=") ? "\(split(entry).name)=\(SettingKey.mask)" : SettingKey.mask
+        entry.unicodeScalars.contains("=") ? "\(split(entry).name)=\(SettingKey.mask)" : SettingKey.mask
     }
 }

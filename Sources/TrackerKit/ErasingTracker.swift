@@ -7,7 +7,7 @@ package protocol ErasingTracker: Tracker {
     /// The devices on which these users were seen, who are erased together.
     ///
     /// - Throws: Why the destination cannot be read.
-    func devices(of users: Set<String>) async throws(TrackerError) -> [SeenDevice]
+    func devices(of users: Set<ExactText>) async throws(TrackerError) -> [SeenDevice]
 
     /// The identifiers in the destination that these tombstones are of.
     ///
@@ -82,11 +82,11 @@ package struct ErasureRequest: Sendable, Hashable {
 /// An `anonymousId` with which users were seen.
 package struct SeenDevice: Sendable, Hashable {
     /// The value of `anonymousId`.
-    package let anonymousID: String
+    package let anonymousID: ExactText
     /// Whether another user was seen with it who is not erased, so that it is not known whose its events without a user are.
     package let isShared: Bool
 
-    package init(anonymousID: String, isShared: Bool) {
+    package init(anonymousID: ExactText, isShared: Bool) {
         self.anonymousID = anonymousID
         self.isShared = isShared
     }
@@ -96,9 +96,9 @@ package struct SeenDevice: Sendable, Hashable {
 package struct FoundIdentifier: Sendable, Hashable {
     package let subject: Tombstone.Subject
     /// The identifier itself.
-    package let text: String
+    package let text: ExactText
 
-    package init(_ subject: Tombstone.Subject, _ text: String) {
+    package init(_ subject: Tombstone.Subject, _ text: ExactText) {
         self.subject = subject
         self.text = text
     }

@@ -43,14 +43,3 @@ package struct DistinctValues {
         return .value(value)
     }
 }
-
-/// A text that is compared byte by byte, as on the wire.
-///
-/// Swift's `String` compares canonical equivalence: an `é` of one code point equals one of two.
-package struct ExactText: Hashable {
-    private let utf8: [UInt8]
-
-    package init(_ text: String) {
-        utf8 = Array(text.utf8)
-    }
-}

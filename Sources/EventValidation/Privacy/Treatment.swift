@@ -1,3 +1,4 @@
+import EventModel
 import EventSchema
 
 /// What the check does with a valid value.
@@ -26,9 +27,9 @@ struct TreatmentTable: BitwiseCopyable {
     var isEmpty: Bool { keys.count == 0 }
 
     /// Creates a table of what happens to the value of each key; keys whose values are kept are left out.
-    init(_ treatments: [String: Treatment], in arena: PlanArena) {
+    init(_ treatments: [ExactText: Treatment], in arena: PlanArena) {
         let sensitive = treatments.filter { $0.value != .keep }
-        keys = ByteTable(sensitive.map { Array($0.key.utf8) }, in: arena)
+        keys = ByteTable(sensitive.map { Array($0.key.text.utf8) }, in: arena)
         self.treatments = arena.allocate(sensitive.map(\.value))
     }
 
@@ -61,18 +62,18 @@ struct SensitiveKeys: BitwiseCopyable {
     let needsHashKey: Bool
 
     init(_ plan: TrackingPlan, in arena: PlanArena) {
-        var context: [String: Treatment] = [:]
-        for attribute in plan.context { context[attribute.name] = Treatment(attribute.sensitivity) }
-        var all: [String: Treatment] = [:]
+        var context: [ExactText: Treatment] = [:]
+        for attribute in plan.context { context[ExactText(attribute.name)] = Treatment(attribute.sensitivity) }
+        var all: [ExactText: Treatment] = [:]
         let events = plan.events.map { event in
-            var keys: [String: Treatment] = [:]
+            var keys: [ExactText: Treatment] = [:]
             for property in event.properties { Self.collect(property, into: &keys) }
             // Of two treatments of a key, dropping protects more.
             all.merge(keys) { $0 == .drop ? $0 : $1 }
             return keys
         }
         let rejected = plan.events.enumerated().map { index, event in
-            var names: Set<String> = []
+            var names: Set<ExactText> = []
             for property in event.properties { Self.collectNames(of: property, into: &names) }
             return events[index].merging(context.filter { !names.contains($0.key) }) { $0 == .drop ? $0 : $1 }
         }
@@ -96,17 +97,17 @@ struct SensitiveKeys: BitwiseCopyable {
         definitionIndex < 0 ? rejected : rejectedEvents[definitionIndex]
     }
 
-    private static func collectNames(of property: PropertyDefinition, into names: inout Set<String>) {
-        names.insert(property.name)
+    private static func collectNames(of property: PropertyDefinition, into names: inout Set<ExactText>) {
+        names.insert(ExactText(property.name))
         for member in (property.properties ?? []) + (property.items?.properties ?? []) {
             collectNames(of: member, into: &names)
         }
         if let items = property.items?.items { collectNames(of: items, into: &names) }
     }
 
-    private static func collect(_ property: PropertyDefinition, into keys: inout [String: Treatment]) {
-        let treatment = Treatment(property.sensitivity)
-        if treatment != .keep, keys[property.name] != .drop { keys[property.name] = treatment }
+    private static func collect(_ property: PropertyDefinition, into keys: inout [ExactText: Treatment]) {
+        let (name, treatment) = (ExactText(property.name), Treatment(property.sensitivity))
+        if treatment != .keep, keys[name] != .drop { keys[name] = treatment }
         for member in (property.properties ?? []) + (property.items?.properties ?? []) { collect(member, into: &keys) }
         if let items = property.items?.items { collect(items, into: &keys) }
     }

@@ -1,3 +1,4 @@
+import EventModel
 import EventSchema
 internal import Foundation
 
@@ -8,7 +9,8 @@ enum PlanFileSearch {
         var files: [String] = []
         var emptyFolders: [String] = []
         var diagnostics: [Diagnostic] = []
-        var known: Set<String> = []
+        // A file system may tell names apart that are equal as strings.
+        var known: Set<ExactText> = []
         for path in paths {
             let found: [String]
             switch listing(of: path) {
@@ -18,7 +20,9 @@ enum PlanFileSearch {
                 continue
             }
             if found.isEmpty { emptyFolders.append(path) }
-            files += found.filter { known.insert(URL(fileURLWithPath: $0).resolvingSymlinksInPath().path).inserted }
+            files += found.filter { name in
+                known.insert(ExactText(URL(fileURLWithPath: name).resolvingSymlinksInPath().path)).inserted
+            }
         }
         if paths.isEmpty { diagnostics.append(Diagnostic(.noPlanFiles, at: start(of: "."), "no path was given")) }
         diagnostics += emptyFolders.map { folder in

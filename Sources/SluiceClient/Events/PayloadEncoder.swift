@@ -99,7 +99,10 @@ public struct PayloadEncoder: ~Copyable {
         places[places.count - 1].isDone = true
         for (key, value) in members.inCanonicalOrder {
             step = .key(key)
-            if place.properties.contains(where: { $0.name == key }) { report(.malformedJSON, "each key once") }
+            // By bytes, as the server compares keys.
+            if place.properties.contains(where: { $0.name.utf8.elementsEqual(key.utf8) }) {
+                report(.malformedJSON, "each key once")
+            }
             output.append(UInt8(ascii: ","))
             append(key)
             output.append(UInt8(ascii: ":"))

@@ -1,3 +1,4 @@
+import EventModel
 import Foundation
 import PlanReading
 
@@ -26,7 +27,8 @@ struct SourceFiles {
     private(set) var skipped: [Skipped] = []
     /// Files that could not be read.
     private(set) var unreadable: [Skipped] = []
-    private var known: Set<String> = []
+    /// The paths of the files; a file system may tell names apart that are equal as strings.
+    private var known: Set<ExactText> = []
 
     /// Calls `body` with the path and the bytes of each file, in the order of the names within a folder.
     ///
@@ -48,14 +50,14 @@ struct SourceFiles {
         if type == .typeDirectory {
             visitFolder(path, at: real, body)
         } else if type == .typeRegular {
-            if known.insert(real).inserted { read(path, at: real, body) }
+            if known.insert(ExactText(real)).inserted { read(path, at: real, body) }
         } else if isNamed {
             unreadable.append(Skipped(path: path, reason: "neither a file nor a folder"))
         }
     }
 
     private mutating func visitFolder(_ path: String, at real: String, _ body: (String, [UInt8]) -> Void) {
-        guard known.insert(real).inserted else { return }
+        guard known.insert(ExactText(real)).inserted else { return }
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: real).sorted()

@@ -27,8 +27,8 @@ struct Erasure {
     // MARK: A new request
 
     /// The devices of users, over all destinations.
-    private func devices(of users: Set<String>) async throws(TrackerError) -> [SeenDevice] {
-        var isShared: [String: Bool] = [:]
+    private func devices(of users: Set<ExactText>) async throws(TrackerError) -> [SeenDevice] {
+        var isShared: [ExactText: Bool] = [:]
         for tracker in trackers {
             for device in try await tracker.devices(of: users) {
                 isShared[device.anonymousID, default: false] = device.isShared || isShared[device.anonymousID] == true
@@ -40,7 +40,7 @@ struct Erasure {
     /// The shared devices that requests for some of these users, and for no others, have kept so far.
     ///
     /// No row shows any more that the users were seen with them.
-    private func keptDevices(of users: Set<String>) async throws -> Set<String> {
+    private func keptDevices(of users: Set<ExactText>) async throws -> Set<ExactText> {
         let hashes = hashes(of: users)
         return try await sharedDevices(
             of: folder.read().map(\.receipt).filter { $0.isMade(with: key) && $0.userHashes.isSubset(of: hashes) }
@@ -48,12 +48,12 @@ struct Erasure {
     }
 
     /// The shared devices that requests have kept, as far as destinations still have their events.
-    func sharedDevices(of receipts: [Receipt]) async throws(TrackerError) -> Set<String> {
+    func sharedDevices(of receipts: [Receipt]) async throws(TrackerError) -> Set<ExactText> {
         let hashes = receipts.flatMap { receipt in
             receipt.sharedDevices.map { Tombstone(subject: .anonymous, hash: $0, requestedAt: receipt.requestTime) }
         }
         guard !hashes.isEmpty else { return [] }
-        var devices: Set<String> = []
+        var devices: Set<ExactText> = []
         for tracker in trackers {
             devices.formUnion(try await tracker.identifiers(of: Tombstones(hashes, key: key)).map(\.text))
         }
@@ -62,7 +62,7 @@ struct Erasure {
 
     /// Counts what a request would erase, and changes nothing.
     func preview(
-        _ users: Set<String>,
+        _ users: Set<ExactText>,
         includesShared: Bool,
         anonymises: Bool,
         requestedAt: Timestamp
@@ -71,8 +71,8 @@ struct Erasure {
         let erased = Set(devices.filter { includesShared || !$0.isShared }.map(\.anonymousID))
         let request = ErasureRequest(
             receipt: "",
-            users: users.sorted(),
-            anonymousIDs: erased.union(includesShared ? try await keptDevices(of: users) : []).sorted(),
+            users: users.sorted().map(\.text),
+            anonymousIDs: erased.union(includesShared ? try await keptDevices(of: users) : []).sorted().map(\.text),
             requestedAt: requestedAt,
             mode: mode(anonymises: anonymises)
         )
@@ -85,12 +85,12 @@ struct Erasure {
     /// the shared devices that were kept as well. The devices of an interrupted request are erased, too: rows that it has anonymised do not
     /// show them any more.
     func erase(
-        _ users: Set<String>,
+        _ users: Set<ExactText>,
         includesShared: Bool,
         anonymises: Bool,
         requestedAt: Timestamp,
         replacing interrupted: ReceiptFolder.Stored? = nil
-    ) async throws -> (Receipt, Set<String>) {
+    ) async throws -> (Receipt, Set<ExactText>) {
         let devices = try await devices(of: users)
         let kept = Set(includesShared ? [] : devices.filter(\.isShared).map(\.anonymousID))
         var erased = Set(devices.map(\.anonymousID)).subtracting(kept)
@@ -109,8 +109,8 @@ struct Erasure {
         try await settle()
         let request = ErasureRequest(
             receipt: receipt.id,
-            users: users.sorted(),
-            anonymousIDs: erased.sorted(),
+            users: users.sorted().map(\.text),
+            anonymousIDs: erased.sorted().map(\.text),
             requestedAt: requestedAt,
             mode: mode(anonymises: anonymises)
         )
@@ -123,8 +123,8 @@ struct Erasure {
     }
 
     /// The devices of a receipt that rows still name.
-    private func devices(of receipt: Receipt) async throws(TrackerError) -> Set<String> {
-        var devices: Set<String> = []
+    private func devices(of receipt: Receipt) async throws(TrackerError) -> Set<ExactText> {
+        var devices: Set<ExactText> = []
         for tracker in trackers {
             let found = try await tracker.identifiers(of: Tombstones(of: [receipt], key: key))
             devices.formUnion(found.filter { $0.subject == .anonymous }.map(\.text))
@@ -135,7 +135,7 @@ struct Erasure {
     // MARK: Receipts
 
     /// Of some receipts, the one of a request for exactly these users that was interrupted.
-    func interrupted(of users: Set<String>, among receipts: [ReceiptFolder.Stored]) -> ReceiptFolder.Stored? {
+    func interrupted(of users: Set<ExactText>, among receipts: [ReceiptFolder.Stored]) -> ReceiptFolder.Stored? {
         let hashes = hashes(of: users)
         return receipts.first { stored in
             stored.receipt.finishedAt == nil && stored.receipt.isMade(with: key) && stored.receipt.userHashes == hashes
@@ -158,7 +158,7 @@ struct Erasure {
     ///
     /// `users` are the receipts' users, if they are known: in a refused record that is not JSON, they cannot be found by their hashes.
     /// Returns what was erased now.
-    func apply(_ receipts: [ReceiptFolder.Stored], of users: Set<String> = []) async throws -> Receipt.Counts {
+    func apply(_ receipts: [ReceiptFolder.Stored], of users: Set<ExactText> = []) async throws -> Receipt.Counts {
         // A request to delete must not come before an earlier one to anonymise: it would delete the rows that this one has kept.
         let receipts = receipts.sorted { $0.receipt.requestTime < $1.receipt.requestTime }
         try await settle()
@@ -187,13 +187,13 @@ struct Erasure {
     private func request(for receipt: Receipt, _ found: [FoundIdentifier]) -> ErasureRequest {
         let known = Set(receipt.tombstones)
         let own = found.filter { identifier in
-            let hash = key.tombstoneHash(of: identifier.text, identifier.subject).text
+            let hash = key.tombstoneHash(of: identifier.text.text, identifier.subject).text
             return known.contains(Receipt.Entry(subject: identifier.subject.rawValue, hash: hash))
         }
         return ErasureRequest(
             receipt: receipt.id,
-            users: own.filter { $0.subject == .user }.map(\.text).sorted(),
-            anonymousIDs: own.filter { $0.subject == .anonymous }.map(\.text).sorted(),
+            users: own.filter { $0.subject == .user }.map(\.text).sorted().map(\.text),
+            anonymousIDs: own.filter { $0.subject == .anonymous }.map(\.text).sorted().map(\.text),
             requestedAt: receipt.requestTime,
             mode: mode(anonymises: receipt.anonymises)
         )
@@ -222,8 +222,8 @@ struct Erasure {
         return counts
     }
 
-    private func hashes(of users: Set<String>) -> Set<String> {
-        Set(users.map { key.tombstoneHash(of: $0, .user).text })
+    private func hashes(of users: Set<ExactText>) -> Set<String> {
+        Set(users.map { key.tombstoneHash(of: $0.text, .user).text })
     }
 
     private func finish(_ stored: inout ReceiptFolder.Stored) async throws {

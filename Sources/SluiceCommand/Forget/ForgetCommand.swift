@@ -200,7 +200,7 @@ struct ForgetCommand: AsyncParsableCommand {
     /// Completes a request for the same people that was interrupted.
     private func complete(
         _ interrupted: ReceiptFolder.Stored,
-        of users: Set<String>,
+        of users: Set<ExactText>,
         _ erasure: Erasure
     ) async throws {
         guard interrupted.receipt.anonymises == anonymise else {
@@ -219,7 +219,7 @@ struct ForgetCommand: AsyncParsableCommand {
 
     /// Makes a new request, once the destinations have what was received before it.
     private func erase(
-        _ users: Set<String>,
+        _ users: Set<ExactText>,
         _ erasure: Erasure,
         _ catchUp: CatchUp,
         replacing interrupted: ReceiptFolder.Stored? = nil
@@ -258,15 +258,19 @@ struct ForgetCommand: AsyncParsableCommand {
     }
 
     /// The people to erase, each once.
-    private func users() throws -> Set<String> {
+    private func users() throws -> Set<ExactText> {
         var users = user
         if let file {
             do {
                 let bytes = try RegularFile.contents(given: file == "-" ? "/dev/stdin" : file)
-                guard let text = String(validating: bytes, as: UTF8.self) else {
-                    throw Terminal.failure("'\(file)' is not UTF-8.")
+                // Only LF and CR LF end a line: an id may contain other characters that Unicode counts as line breaks.
+                for line in bytes.split(separator: UInt8(ascii: "\n")) {
+                    let id = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+                    guard let text = String(validating: id, as: UTF8.self) else {
+                        throw Terminal.failure("'\(file)' is not UTF-8.")
+                    }
+                    if !text.isEmpty { users.append(text) }
                 }
-                users += text.split(whereSeparator: \.isNewline).map(String.init)
             } catch let error as RegularFile.Failure {
                 throw Terminal.failure("'\(file)' cannot be read: \(error)")
             }
@@ -277,6 +281,6 @@ struct ForgetCommand: AsyncParsableCommand {
         }
         // PostgreSQL's texts cannot have it, so no row has such an id.
         guard !users.contains(where: { $0.utf8.contains(0) }) else { throw Terminal.failure("A user id contains NUL.") }
-        return Set(users)
+        return Set(users.map(ExactText.init))
     }
 }

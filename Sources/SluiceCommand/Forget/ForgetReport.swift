@@ -14,9 +14,9 @@ enum ForgetReport {
     }
 
     /// Lists the devices of several users, whose events without a user were kept.
-    static func show(shared: Set<String>) throws {
+    static func show(shared: Set<ExactText>) throws {
         for device in shared.sorted() {
-            try Terminal.print("shared device, not erased without --include-shared: \(device)")
+            try Terminal.print("shared device, not erased without --include-shared: \(device.text)")
         }
     }
 

@@ -58,16 +58,16 @@ struct Receipt: Codable, Hashable {
 
     /// Creates the receipt of a request that has just been made.
     init(
-        users: Set<String>,
-        anonymousIDs: Set<String>,
-        sharedDevices: Set<String>,
+        users: Set<ExactText>,
+        anonymousIDs: Set<ExactText>,
+        sharedDevices: Set<ExactText>,
         includesShared: Bool,
         anonymises: Bool,
         requestedAt: Timestamp,
         key: HashKey
     ) {
-        func hashes(_ identifiers: Set<String>, _ subject: Tombstone.Subject) -> [String] {
-            identifiers.map { key.tombstoneHash(of: $0, subject).text }.sorted()
+        func hashes(_ identifiers: Set<ExactText>, _ subject: Tombstone.Subject) -> [String] {
+            identifiers.map { key.tombstoneHash(of: $0.text, subject).text }.sorted()
         }
         format = Self.format
         id = UUID().uuidString.lowercased()

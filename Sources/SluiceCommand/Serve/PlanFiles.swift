@@ -78,7 +78,7 @@ package actor PlanFiles: Service, PlanReloader {
         let sources = PlanReader().sources(at: [folder]).sources
         defer { seen = sources }
         guard sources == seen, sources != read else { return }
-        if read == nil, PlanReader().read(sources).plan == pipeline.catalog.plan {
+        if read == nil, let plan = PlanReader().read(sources).plan, isInUse(EventCatalog(plan: plan)) {
             // Nothing has changed since the process read the plan.
             read = sources
             return
@@ -135,11 +135,11 @@ package actor PlanFiles: Service, PlanReloader {
             return refuse(["The new plan has no events."] + diagnostics.map(\.description))
         }
         let earlier = pipeline.catalog.plan
-        guard plan != earlier else {
+        let catalog = pipeline.catalog.replacingPlan(with: plan)
+        guard !isInUse(catalog) else {
             currentProblem.withLock { $0 = nil }
             return PlanReload(.unchanged)
         }
-        let catalog = pipeline.catalog.replacingPlan(with: plan)
         if let problem = findProblem(catalog) { return refuse([problem]) }
         do throws(PipelineError) {
             try pipeline.replacePlan(with: catalog)
@@ -159,6 +159,13 @@ package actor PlanFiles: Service, PlanReloader {
                     )
                 }
         )
+    }
+
+    /// Whether the pipeline uses the same plan.
+    ///
+    /// Plans that only differ in how a letter of a name is composed are equal, and their digests are not.
+    private func isInUse(_ catalog: EventCatalog) -> Bool {
+        catalog.plan == pipeline.catalog.plan && catalog.planDigest == pipeline.catalog.planDigest
     }
 
     private func refuse(_ problems: [String]) -> PlanReload {

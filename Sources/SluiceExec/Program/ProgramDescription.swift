@@ -95,10 +95,13 @@ struct ProgramDescription {
         return variables
     }
 
-    static func name(of entry: String) -> String { String(entry.prefix { $0 != "=" }) }
+    static func name(of entry: String) -> String { String(entry.unicodeScalars.prefix { $0 != "=" }) }
 
     private static func value(of entry: String) -> String? {
-        entry.firstIndex(of: "=").map { String(entry[entry.index(after: $0)...]) }
+        // By scalars: an equals sign and an accent after it are one character.
+        entry.unicodeScalars.firstIndex(of: "=").map { sign in
+            String(entry.unicodeScalars[entry.unicodeScalars.index(after: sign)...])
+        }
     }
 
     private static func isName(_ name: String) -> Bool {

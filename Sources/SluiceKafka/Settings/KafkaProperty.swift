@@ -7,9 +7,11 @@ struct KafkaProperty {
 
     /// Parses `name=value`; `nil` if the text is something else.
     init?(_ text: String) {
-        guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
-        name = String(text[..<equals])
-        value = String(text[text.index(after: equals)...])
+        // By scalars: an equals sign and an accent after it are one character.
+        let scalars = text.unicodeScalars
+        guard let equals = scalars.firstIndex(of: "="), equals != scalars.startIndex else { return nil }
+        name = String(scalars[..<equals])
+        value = String(scalars[scalars.index(after: equals)...])
     }
 }
 

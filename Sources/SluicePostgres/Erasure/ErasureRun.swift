@@ -30,18 +30,20 @@ struct ErasureRun {
 
     // MARK: Identifiers
 
-    func devices(of users: Set<String>) throws(PostgresFailure) -> [SeenDevice] {
+    func devices(of users: Set<ExactText>) throws(PostgresFailure) -> [SeenDevice] {
         let tables = try tables()
-        let users = SQLText.array(users)
-        var devices: Set<String> = []
+        let users = SQLText.array(users.map(\.text))
+        var devices: Set<ExactText> = []
         for table in tables {
-            devices.formUnion(try rows(statements.anonymousIDs(in: table), users).compactMap { $0[0] })
+            let found = try rows(statements.anonymousIDs(in: table), users)
+            devices.formUnion(found.compactMap { $0[0].map(ExactText.init) })
         }
         guard !devices.isEmpty else { return [] }
-        let ids = SQLText.array(devices)
-        var shared: Set<String> = []
+        let ids = SQLText.array(devices.map(\.text))
+        var shared: Set<ExactText> = []
         for table in tables {
-            shared.formUnion(try rows(statements.sharedAnonymousIDs(in: table), users, ids).compactMap { $0[0] })
+            let found = try rows(statements.sharedAnonymousIDs(in: table), users, ids)
+            shared.formUnion(found.compactMap { $0[0].map(ExactText.init) })
         }
         return devices.map { SeenDevice(anonymousID: $0, isShared: shared.contains($0)) }
     }
@@ -49,7 +51,7 @@ struct ErasureRun {
     func identifiers(of tombstones: Tombstones) throws(PostgresFailure) -> [FoundIdentifier] {
         var found: Set<FoundIdentifier> = []
         func note(_ text: String, _ subject: Tombstone.Subject) {
-            if tombstones.request(for: text, subject) != nil { found.insert(FoundIdentifier(subject, text)) }
+            if tombstones.request(for: text, subject) != nil { found.insert(FoundIdentifier(subject, ExactText(text))) }
         }
         for table in try tables() {
             try forEachRow(of: statements.openUsers(of: table)) { row in if let user = row[0] { note(user, .user) } }

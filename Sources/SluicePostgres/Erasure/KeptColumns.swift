@@ -1,3 +1,4 @@
+import EventModel
 import EventSchema
 
 /// The columns that a row keeps when it is anonymised.
@@ -10,22 +11,25 @@ struct KeptColumns {
 
     private let schema: String
     /// The columns of properties, by the name of the table and their own.
-    private let ofProperties: [String: [String: EventTable.Column]]
+    private let ofProperties: [ExactText: [ExactText: EventTable.Column]]
 
     /// The columns of the tables in a schema; trackers of the same schema share them.
     init(_ plan: TrackingPlan, schema: String) {
         self.schema = schema
-        var ofProperties: [String: [String: EventTable.Column]] = [:]
+        var ofProperties: [ExactText: [ExactText: EventTable.Column]] = [:]
         for event in plan.events {
             let table = EventTable(event, schema: schema)
-            var names = Set(event.properties.map { SQLName.snakeCase($0.name) })
-            names.subtract(event.properties.filter { !$0.isHarmless }.map { SQLName.snakeCase($0.name) })
-            names.subtract(SQLName.ownColumns)
-            if event.allowsAdditionalProperties { names.remove(SQLName.additionalPropertiesColumn) }
-            let columns = Dictionary(table.columns.filter { names.contains($0.name) }.map { ($0.name, $0) }) { $1 }
+            let column = { (property: PropertyDefinition) in ExactText(SQLName.snakeCase(property.name)) }
+            var names = Set(event.properties.map(column))
+            names.subtract(event.properties.filter { !$0.isHarmless }.map(column))
+            names.subtract(SQLName.ownColumns.map(ExactText.init))
+            if event.allowsAdditionalProperties { names.remove(ExactText(SQLName.additionalPropertiesColumn)) }
+            let kept = table.columns.map { (ExactText($0.name), $0) }.filter { names.contains($0.0) }
+            let columns = Dictionary(kept) { $1 }
             // Two events that share a table by their names keep what both keep.
-            ofProperties[table.name] =
-                ofProperties[table.name].map { earlier in
+            let name = ExactText(table.name)
+            ofProperties[name] =
+                ofProperties[name].map { earlier in
                     columns.filter { earlier[$0.key]?.accepts($0.value.type.sql) == true }
                 } ?? columns
         }
@@ -36,7 +40,7 @@ struct KeptColumns {
     func contains(_ column: String, of type: String, in table: ErasureStatements.Table) -> Bool {
         // A partition that is being detached has the name of no event.
         Self.ofEveryEvent.contains(column)
-            || table.schema == schema && ofProperties[table.name]?[column]?.accepts(type) == true
+            || table.schema == schema && ofProperties[ExactText(table.name)]?[ExactText(column)]?.accepts(type) == true
     }
 }
 

@@ -1,3 +1,4 @@
+package import EventModel
 package import EventValidation
 import Logging
 package import TrackerKit
@@ -6,7 +7,7 @@ extension PostgresTracker: ErasingTracker {
     /// The timeout of a run, which is long because without an index each table is read as a whole.
     private static let timeout = Duration.seconds(24 * 3600)
 
-    package func devices(of users: Set<String>) async throws(TrackerError) -> [SeenDevice] {
+    package func devices(of users: Set<ExactText>) async throws(TrackerError) -> [SeenDevice] {
         try await erasing { run throws(PostgresFailure) in try run.devices(of: users) }
     }
 

@@ -106,11 +106,15 @@ package enum HeaderEntry {
         reservedNames.contains(name.lowercased()) ? "the field '\(name)' is written by the tracker" : nil
     }
 
-    private static func name(of entry: String) -> Substring { entry.prefix { $0 != ":" && $0 != "=" } }
+    private static func name(of entry: String) -> Substring {
+        // By scalars: a sign and an accent after it are one character.
+        Substring(entry.unicodeScalars.prefix { $0 != ":" && $0 != "=" })
+    }
 
-    private static func parts(of entry: String, separator: Character) -> (name: String, rest: Substring)? {
-        guard let end = entry.firstIndex(of: separator) else { return nil }
-        let (name, rest) = (entry[..<end], entry[entry.index(after: end)...])
+    private static func parts(of entry: String, separator: Unicode.Scalar) -> (name: String, rest: Substring)? {
+        let scalars = entry.unicodeScalars
+        guard let end = scalars.firstIndex(of: separator) else { return nil }
+        let (name, rest) = (Substring(scalars[..<end]), Substring(scalars[scalars.index(after: end)...]))
         guard !name.isEmpty, !rest.isEmpty, name.utf8.allSatisfy(isTokenByte) else { return nil }
         return (String(name), rest)
     }

@@ -150,6 +150,37 @@ struct ForgetTests {
         #expect(try await scene.database.run("SELECT coalesce(user_id, '-') FROM (\(left)) kept") == ["zoe"])
     }
 
+    @Test("people and devices are told apart by the bytes of their ids", .promise("erased-person"))
+    func exactIDs() async throws {
+        // One letter of one code point, and of two.
+        let spellings = ["\u{e9}", "e\u{301}"]
+        let lineBreak = "a\u{2028}b"
+        let others = [lineBreak, "a", "b"].map { ($0, "-") }
+        let people = spellings.flatMap { [("jos" + $0, "d" + $0), ("ren" + $0, "t")] } + others
+        // Each spelling of a device is of the same person.
+        let devices = spellings.map { ("jos\u{e9}", "d" + $0) }
+        let users = (people + devices).map { "('\($0.0)', '\($0.1)')" } + spellings.map { "(NULL, 'd\($0)')" }
+        try await scene.database.run(
+            """
+            INSERT INTO analytics.seen (id, occurred_at, received_at, user_id, anonymous_id, note)
+            SELECT gen_random_uuid(), now(), now(), user_id, nullif(anonymous_id, '-'), 'n'
+            FROM (VALUES \(users.joined(separator: ", "))) AS t (user_id, anonymous_id)
+            """
+        )
+        let backup = try await PrivatePostgres.shared().makeDatabase("TEMPLATE \(scene.database.name)")
+        try scene.folder.write("ren\u{e9}\r\nrene\u{301}\r\n\(lineBreak)", to: "people.txt")
+        // In requests of their own, and in one.
+        for people in [["--user", "jos\u{e9}"], ["--user", "jose\u{301}"], ["--file", "people.txt"]] {
+            let forget = try await scene.sluice(["forget", "--include-shared"] + people)
+            #expect(forget.ending == .exit(0), "\(forget.errors)")
+        }
+        let again = try await scene.sluice("forget", "--again", "receipts", at: backup)
+        #expect(again.ending == .exit(0), "\(again.errors)")
+        for database in [scene.database, backup] {
+            #expect(try await database.run("SELECT user_id FROM analytics.seen ORDER BY 1") == ["a", "b"])
+        }
+    }
+
     @Test(
         "what a tracker has not delivered has no date in the receipt, and is dropped when the tracker works again",
         .promise("erased-person")

@@ -2,6 +2,7 @@ import EventPipeline
 import EventQuarantine
 import EventSchema
 import EventValidation
+import Operations
 import PipelineTestSupport
 import PlanReading
 import ServerTestSupport
@@ -47,6 +48,25 @@ struct PlanFilesTests {
         for _ in 0..<3 { await files.look() }
         #expect(pipeline.catalog === catalog)
         #expect(log.all.allSatisfy { !$0.contains("The tracking plan was") }, "\(log.all)")
+    }
+
+    @Test("a change of how a letter of a name is composed is a change of the plan")
+    func composition() async throws {
+        let folder = try TestFolder()
+        func write(_ name: String) throws {
+            let plan = Plans.shop(minimumQuantity: 1).replacing(">quantity<", with: ">\(name)<")
+            #expect(plan.contains(name))
+            try folder.write(plan, to: "plan/shop.plist")
+        }
+        try write("quantit\u{e9}")
+        let (files, pipeline, _) = try Self.watch(folder)
+        try write("quantite\u{301}")
+        for _ in 0..<3 { await files.look() }
+        let names = pipeline.catalog.plan.events[0].properties.map { Array($0.name.utf8) }
+        #expect(names.contains(Array("quantite\u{301}".utf8)))
+        try write("quantit\u{e9}")
+        #expect(await files.reload(askedBy: [:]).outcome == .replaced)
+        #expect(await files.reload(askedBy: [:]).outcome == .unchanged)
     }
 
     @Test("the first look takes over what has changed since the process read the files, once it has stayed the same")

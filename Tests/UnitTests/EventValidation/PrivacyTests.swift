@@ -253,6 +253,32 @@ struct PrivacyTests {
         #expect(again.rejections.map { String(decoding: $0.original, as: UTF8.self) } == [stored])
     }
 
+    @Test("names that only differ in how a letter is composed are protected each", .promise("protected-values"))
+    func compositions() throws {
+        let names = ["pr\u{e9}nom", "pre\u{301}nom"]
+        let plan = TrackingPlan(
+            context: names.map { ContextAttribute(name: "c" + $0, sensitivity: .drop, location: .line(1)) },
+            events: names.enumerated().map { number, name in
+                EventDefinition(
+                    key: "Event \(number)",
+                    trackers: ["kafka"],
+                    properties: [Self.property(name, .string, .drop)],
+                    location: .line(1)
+                )
+            }
+        )
+        let validator = Self.validator(EventCatalog(plan: plan))
+        for name in names {
+            let unknown = #"{"name":"None","c\#(name)":1,"context":{"c\#(name)":1},"payload":{"\#(name)":"x","y":1}}"#
+            let rejected = try validator.check(unknown, as: .lines).rejections
+            let stored = #"{"name":"None","context":{},"payload":{"y":1}}"#
+            #expect(rejected.map { String(decoding: $0.original, as: UTF8.self) } == [stored])
+        }
+        let context = names.map { #""c\#($0)":1"# }.joined(separator: ",")
+        let valid = #"{"name":"Event 0","context":{"d":1,\#(context)},"payload":{"\#(names[0])":"x"}}"#
+        #expect(try rest(of: valid, validator) == #"{"d":1},"payload":{}"#)
+    }
+
     @Test("an event that nests too deeply is stored without what is deeper")
     func deep() throws {
         let (open, close) = (String(repeating: "[", count: 500), String(repeating: "]", count: 500))

@@ -23,6 +23,17 @@ struct PlanReaderTests {
         try body(folder.path)
     }
 
+    @Test("files whose names only differ in how a letter is composed are all read")
+    func compositions() throws {
+        // A file system that does not tell the names apart has one of them.
+        try withFolder(["\u{e9}.plist": Self.file(Self.event("A"))]) { folder in
+            let other = folder + "/e\u{301}.plist"
+            try Data(Self.file(Self.event("B")).utf8).write(to: URL(fileURLWithPath: other))
+            let count = try FileManager.default.contentsOfDirectory(atPath: folder).count
+            #expect(PlanReader().read(paths: [folder]).plan?.events.count == count)
+        }
+    }
+
     @Test("a folder is read as its *.plist files in the order of their names")
     func folder() throws {
         let files = [

@@ -58,6 +58,9 @@ struct ReceiverSettingsTests {
     func redactedField() {
         #expect(HeaderEntry.redacted("X-Token: abc") == "X-Token: ***")
         #expect(HeaderEntry.redacted("X-Token=abc") == "X-Token: ***")
+        // An accent after the sign makes it another character.
+        #expect(HeaderEntry.redacted("X-Token:\u{301}a:bc") == "X-Token: ***")
+        #expect(HeaderEntry.redacted("X-Token=\u{301}a=bc") == "X-Token: ***")
     }
 
     @Test("fields with their values in files")

@@ -1,3 +1,4 @@
+import EventModel
 import EventSchema
 
 /// Pairs the definitions of a new plan with those of the old plan.

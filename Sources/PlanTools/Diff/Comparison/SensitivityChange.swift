@@ -1,3 +1,4 @@
+import EventModel
 import EventSchema
 
 /// A change in how a value is protected.
@@ -56,9 +57,11 @@ extension SensitivityChange {
             )
         }
         let changed = new.context.compactMap { attribute in
-            change(attribute.name, old.context.first { $0.name == attribute.name }, attribute)
+            let name = ExactText(attribute.name)
+            return change(attribute.name, old.context.first { ExactText($0.name) == name }, attribute)
         }
-        let removed = old.context.filter { attribute in !new.context.contains { $0.name == attribute.name } }
+        let kept = Set(new.context.map { ExactText($0.name) })
+        let removed = old.context.filter { !kept.contains(ExactText($0.name)) }
         return changed + removed.compactMap { change($0.name, $0, nil) }
     }
 }

@@ -70,9 +70,9 @@ struct PostHogEndpoint: Dialect {
             body.rejections.map { ($0.index, $0.violations.first?.code) },
             uniquingKeysWith: { first, _ in first }
         )
-        var listed: Set<String> = []
+        var listed: Set<ExactText> = []
         for index in body.rejected.indexes.joined() {
-            guard index < ids.count, let id = ids[index], listed.insert(id).inserted else { continue }
+            guard index < ids.count, let id = ids[index], listed.insert(ExactText(id)).inserted else { continue }
             var result = listed.count > 1 ? [UInt8(ascii: ",")] : []
             JSONString.append(id, to: &result)
             result += Array(#":{"result":"drop""#.utf8)

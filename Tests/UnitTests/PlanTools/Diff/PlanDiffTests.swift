@@ -52,6 +52,16 @@ struct PlanDiffTests {
         #expect(Self.forSenders(Self.it(.date, dates), Self.it(.string, ["2020-01-02"])) == .breaking)
     }
 
+    @Test("a key of the context whose letter is composed in another way is another key")
+    func composedContext() {
+        func plan(_ name: String) -> TrackingPlan {
+            let attribute = ContextAttribute(name: name, sensitivity: .drop, location: .line(1))
+            return TrackingPlan(context: [attribute], events: [Self.event("A")])
+        }
+        let diff = PlanDiff(from: plan("\u{e9}"), to: plan("e\u{301}"))
+        #expect(diff.changes.map(\.kind) == [.sensitivityChanged, .sensitivityChanged])
+    }
+
     @Test("a tracker listed in postgresTrackers is judged as PostgreSQL, whatever its name")
     func postgresTrackers() throws {
         func event(_ trackers: [String], declared: [String]) -> EventDefinition {
