@@ -15,7 +15,7 @@ package enum VisibleSecret {
     private static func positions(in command: [String]) -> [Int] {
         command.indices.dropFirst().filter { position in
             let argument = command[position]
-            // By scalars: a sign and an accent after it are one character.
+            // Searches scalars, because a separator followed by a combining accent is another `Character`.
             if argument.contains(/:\/\/[^\/@\s]*:[^\/@\s]+@/.matchingSemantics(.unicodeScalar)) { return true }
             if let value = argument.unicodeScalars.firstIndex(of: "=") {
                 return isSecret(argument[..<value]) && !argument.hasSuffix("=")

@@ -110,7 +110,7 @@ extension SocketConfiguration {
 
     /// The name and the value of an entry; the value is `nil` if there is no equals sign.
     static func split(_ entry: String) -> (name: String, value: String?) {
-        // By scalars: an equals sign and an accent after it are one character.
+        // Searches scalars, because an equals sign followed by a combining accent is another `Character`.
         let scalars = entry.unicodeScalars
         guard let sign = scalars.firstIndex(of: "=") else { return (entry, nil) }
         return (String(scalars[..<sign]), String(scalars[scalars.index(after: sign)...]))

@@ -95,12 +95,11 @@ package struct SeenDevice: Sendable, Hashable {
 /// An identifier in a destination that a tombstone is of.
 package struct FoundIdentifier: Sendable, Hashable {
     package let subject: Tombstone.Subject
-    /// The identifier itself.
-    package let text: ExactText
+    package let id: ExactText
 
-    package init(_ subject: Tombstone.Subject, _ text: ExactText) {
+    package init(_ subject: Tombstone.Subject, _ id: ExactText) {
         self.subject = subject
-        self.text = text
+        self.id = id
     }
 }
 

@@ -66,8 +66,8 @@ enum PlanFileSearch {
         do {
             let names = try FileManager.default.contentsOfDirectory(atPath: path)
             let prefix = path.hasSuffix("/") ? path : path + "/"
-            let files = names.filter { $0.lowercased().hasSuffix(".plist") && !$0.hasPrefix(".") }.sorted()
-            return .success(files.map { prefix + $0 })
+            let files = names.filter { $0.lowercased().hasSuffix(".plist") && !$0.hasPrefix(".") }
+            return .success(files.map(ExactText.init).sorted().map { prefix + $0.text })
         } catch {
             return .failure(PlanFileFailure(path, "the folder cannot be listed", error))
         }

@@ -99,8 +99,8 @@ public struct PayloadEncoder: ~Copyable {
         places[places.count - 1].isDone = true
         for (key, value) in members.inCanonicalOrder {
             step = .key(key)
-            // By bytes, as the server compares keys.
-            if place.properties.contains(where: { $0.name.utf8.elementsEqual(key.utf8) }) {
+            // The server compares keys byte by byte.
+            if place.properties.contains(where: { $0.name == key && $0.name.utf8.elementsEqual(key.utf8) }) {
                 report(.malformedJSON, "each key once")
             }
             output.append(UInt8(ascii: ","))

@@ -60,7 +60,8 @@ struct SourceFiles {
         guard known.insert(ExactText(real)).inserted else { return }
         let names: [String]
         do {
-            names = try FileManager.default.contentsOfDirectory(atPath: real).sorted()
+            let unsorted = try FileManager.default.contentsOfDirectory(atPath: real)
+            names = unsorted.map(ExactText.init).sorted().map(\.text)
         } catch {
             return unreadable.append(Skipped(path: path, reason: SystemReason.of(error)))
         }

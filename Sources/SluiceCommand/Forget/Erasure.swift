@@ -55,7 +55,7 @@ struct Erasure {
         guard !hashes.isEmpty else { return [] }
         var devices: Set<ExactText> = []
         for tracker in trackers {
-            devices.formUnion(try await tracker.identifiers(of: Tombstones(hashes, key: key)).map(\.text))
+            devices.formUnion(try await tracker.identifiers(of: Tombstones(hashes, key: key)).map(\.id))
         }
         return devices
     }
@@ -127,7 +127,7 @@ struct Erasure {
         var devices: Set<ExactText> = []
         for tracker in trackers {
             let found = try await tracker.identifiers(of: Tombstones(of: [receipt], key: key))
-            devices.formUnion(found.filter { $0.subject == .anonymous }.map(\.text))
+            devices.formUnion(found.filter { $0.subject == .anonymous }.map(\.id))
         }
         return devices
     }
@@ -187,13 +187,13 @@ struct Erasure {
     private func request(for receipt: Receipt, _ found: [FoundIdentifier]) -> ErasureRequest {
         let known = Set(receipt.tombstones)
         let own = found.filter { identifier in
-            let hash = key.tombstoneHash(of: identifier.text.text, identifier.subject).text
+            let hash = key.tombstoneHash(of: identifier.id.text, identifier.subject).text
             return known.contains(Receipt.Entry(subject: identifier.subject.rawValue, hash: hash))
         }
         return ErasureRequest(
             receipt: receipt.id,
-            users: own.filter { $0.subject == .user }.map(\.text).sorted().map(\.text),
-            anonymousIDs: own.filter { $0.subject == .anonymous }.map(\.text).sorted().map(\.text),
+            users: own.filter { $0.subject == .user }.map(\.id).sorted().map(\.text),
+            anonymousIDs: own.filter { $0.subject == .anonymous }.map(\.id).sorted().map(\.text),
             requestedAt: receipt.requestTime,
             mode: mode(anonymises: receipt.anonymises)
         )

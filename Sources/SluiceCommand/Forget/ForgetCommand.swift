@@ -45,7 +45,10 @@ struct ForgetCommand: AsyncParsableCommand {
     var user: [String] = []
 
     @Option(
-        help: ArgumentHelp("A file with a user id on each line; - for standard input.", valueName: "file"),
+        help: ArgumentHelp(
+            "A file with a user id on each line, which ends with LF or CR LF; - for standard input.",
+            valueName: "file"
+        ),
         completion: .file()
     )
     var file: String?
@@ -281,6 +284,9 @@ struct ForgetCommand: AsyncParsableCommand {
         }
         // PostgreSQL's texts cannot have it, so no row has such an id.
         guard !users.contains(where: { $0.utf8.contains(0) }) else { throw Terminal.failure("A user id contains NUL.") }
+        if let file, users.dropFirst(user.count).contains(where: { $0.utf8.contains(UInt8(ascii: "\r")) }) {
+            throw Terminal.failure("'\(file)' has a CR within a line; end each line with LF or CR LF.")
+        }
         return Set(users.map(ExactText.init))
     }
 }

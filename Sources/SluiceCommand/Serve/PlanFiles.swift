@@ -163,7 +163,7 @@ package actor PlanFiles: Service, PlanReloader {
 
     /// Whether the pipeline uses the same plan.
     ///
-    /// Plans that only differ in how a letter of a name is composed are equal, and their digests are not.
+    /// Plans that differ only in the Unicode normalization of a name are equal, and their digests are not.
     private func isInUse(_ catalog: EventCatalog) -> Bool {
         catalog.plan == pipeline.catalog.plan && catalog.planDigest == pipeline.catalog.planDigest
     }

@@ -98,7 +98,7 @@ struct ProgramDescription {
     static func name(of entry: String) -> String { String(entry.unicodeScalars.prefix { $0 != "=" }) }
 
     private static func value(of entry: String) -> String? {
-        // By scalars: an equals sign and an accent after it are one character.
+        // Searches scalars, because an equals sign followed by a combining accent is another `Character`.
         entry.unicodeScalars.firstIndex(of: "=").map { sign in
             String(entry.unicodeScalars[entry.unicodeScalars.index(after: sign)...])
         }
@@ -115,8 +115,8 @@ struct ProgramDescription {
     // MARK: Path
 
     private static func path(of name: String, in folders: String) throws(TrackerError) -> String {
-        if name.contains("/") { return name }
-        for folder in folders.split(separator: ":") {
+        if name.utf8.contains(UInt8(ascii: "/")) { return name }
+        for folder in folders.utf8.split(separator: UInt8(ascii: ":")).map({ Substring($0) }) {
             let path = "\(folder)/\(name)"
             if access(path, X_OK) == 0 { return path }
         }

@@ -1,6 +1,8 @@
 import SettingDefinitions
 
 /// A file with librdkafka properties, one `name=value` in each line; empty lines and those that begin with `#` are ignored.
+///
+/// Lines end with LF or CR LF.
 struct KafkaPropertiesFile {
     struct Line {
         let number: Int
@@ -11,10 +13,13 @@ struct KafkaPropertiesFile {
     let lines: [Line]
 
     init(_ bytes: [UInt8]) {
-        let texts = String(decoding: bytes, as: UTF8.self)
-            .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        lines = texts.enumerated().filter { !$0.element.allSatisfy(\.isWhitespace) && !$0.element.hasPrefix("#") }
-            .map { Line(number: $0.offset + 1, property: KafkaProperty(String($0.element))) }
+        // Only LF and CR LF end a line: a value may contain other characters that Unicode counts as line breaks.
+        let texts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+            String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+        }
+        lines = texts.enumerated()
+            .filter { !$0.element.allSatisfy(\.isWhitespace) && $0.element.utf8.first != UInt8(ascii: "#") }
+            .map { Line(number: $0.offset + 1, property: KafkaProperty($0.element)) }
     }
 
     /// Reads a file again that was valid before.

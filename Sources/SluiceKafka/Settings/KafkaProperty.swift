@@ -7,7 +7,7 @@ struct KafkaProperty {
 
     /// Parses `name=value`; `nil` if the text is something else.
     init?(_ text: String) {
-        // By scalars: an equals sign and an accent after it are one character.
+        // Searches scalars, because an equals sign followed by a combining accent is another `Character`.
         let scalars = text.unicodeScalars
         guard let equals = scalars.firstIndex(of: "="), equals != scalars.startIndex else { return nil }
         name = String(scalars[..<equals])

@@ -181,15 +181,18 @@ extension PartitionedTable {
             }
             tables[name] = table
         }
-        for name in try managedElsewhere(over: connection, limit) {
-            for table in tables.values where name == "\(table.schema).\(table.name)" || name == table.sqlName {
-                tables[table.name]?.isManagedElsewhere = true
-            }
+        if tables.isEmpty { return tables }
+        let spellings = tables.values.flatMap { [("\($0.schema).\($0.name)", $0.name), ($0.sqlName, $0.name)] }
+        let names = Dictionary(spellings) { first, _ in first }
+        for name in try managedElsewhere(among: Array(names.keys), over: connection, limit) {
+            if let table = names[name] { tables[table]?.isManagedElsewhere = true }
         }
         return tables
     }
 
+    /// Those of the names that pg_partman has.
     private static func managedElsewhere(
+        among wanted: [String],
         over connection: PostgresConnection,
         _ limit: WaitLimit
     ) throws(PostgresFailure) -> [String] {
@@ -197,8 +200,10 @@ extension PartitionedTable {
         for row in try connection.rows(of: partmanQuery, parameters: [], limit) {
             guard let schema = row.first ?? nil else { continue }
             let rows = try connection.rows(
-                of: "SELECT parent_table FROM \(SQLText.identifier(schema)).part_config",
-                parameters: [],
+                of: """
+                    SELECT parent_table FROM \(SQLText.identifier(schema)).part_config WHERE parent_table = ANY ($1::text[])
+                    """,
+                parameters: [SQLText.array(wanted)],
                 limit
             )
             names += rows.compactMap { $0.first ?? nil }

@@ -13,7 +13,7 @@ package enum SQLText {
     /// An array of texts, as a parameter states it.
     package static func array(_ texts: some Sequence<String>) -> String {
         let elements = texts.map { text in
-            // By scalars: a quotation mark with an accent is another character, and the server sees the mark.
+            // Goes through scalars, because a quotation mark followed by a combining accent is another `Character`.
             text.unicodeScalars.reduce(into: "\"") { element, scalar in
                 if scalar == "\"" || scalar == "\\" { element += "\\" }
                 element.unicodeScalars.append(scalar)

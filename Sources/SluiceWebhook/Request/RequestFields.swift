@@ -78,7 +78,7 @@ package enum HeaderEntry {
     /// The name and the value of `Name: value`; `nil` if it is malformed.
     static func field(_ entry: String) -> (name: String, value: String)? {
         guard let parts = parts(of: entry, separator: ":") else { return nil }
-        let value = String(parts.rest.drop { $0 == " " })
+        let value = String(parts.rest.unicodeScalars.drop { $0 == " " })
         return isValue(value) ? (parts.name, value) : nil
     }
 
@@ -107,7 +107,7 @@ package enum HeaderEntry {
     }
 
     private static func name(of entry: String) -> Substring {
-        // By scalars: a sign and an accent after it are one character.
+        // Searches scalars, because a separator followed by a combining accent is another `Character`.
         Substring(entry.unicodeScalars.prefix { $0 != ":" && $0 != "=" })
     }
 

@@ -157,9 +157,10 @@ struct ForgetTests {
         let lineBreak = "a\u{2028}b"
         let others = [lineBreak, "a", "b"].map { ($0, "-") }
         let people = spellings.flatMap { [("jos" + $0, "d" + $0), ("ren" + $0, "t")] } + others
-        // Each spelling of a device is of the same person.
-        let devices = spellings.map { ("jos\u{e9}", "d" + $0) }
-        let users = (people + devices).map { "('\($0.0)', '\($0.1)')" } + spellings.map { "(NULL, 'd\($0)')" }
+        // A person with a device of each spelling, which no other request names.
+        let devices = spellings.map { ("kim", "k" + $0) }
+        let strangers = spellings.flatMap { ["(NULL, 'd\($0)')", "(NULL, 'k\($0)')"] }
+        let users = (people + devices).map { "('\($0.0)', '\($0.1)')" } + strangers
         try await scene.database.run(
             """
             INSERT INTO analytics.seen (id, occurred_at, received_at, user_id, anonymous_id, note)
@@ -170,8 +171,8 @@ struct ForgetTests {
         let backup = try await PrivatePostgres.shared().makeDatabase("TEMPLATE \(scene.database.name)")
         try scene.folder.write("ren\u{e9}\r\nrene\u{301}\r\n\(lineBreak)", to: "people.txt")
         // In requests of their own, and in one.
-        for people in [["--user", "jos\u{e9}"], ["--user", "jose\u{301}"], ["--file", "people.txt"]] {
-            let forget = try await scene.sluice(["forget", "--include-shared"] + people)
+        for users in ["jos\u{e9}", "jose\u{301}", "kim"].map({ ["--user", $0] }) + [["--file", "people.txt"]] {
+            let forget = try await scene.sluice(["forget", "--include-shared"] + users)
             #expect(forget.ending == .exit(0), "\(forget.errors)")
         }
         let again = try await scene.sluice("forget", "--again", "receipts", at: backup)

@@ -50,8 +50,8 @@ struct PlanFilesTests {
         #expect(log.all.allSatisfy { !$0.contains("The tracking plan was") }, "\(log.all)")
     }
 
-    @Test("a change of how a letter of a name is composed is a change of the plan")
-    func composition() async throws {
+    @Test("another Unicode normalization of a name is a change of the plan")
+    func normalization() async throws {
         let folder = try TestFolder()
         func write(_ name: String) throws {
             let plan = Plans.shop(minimumQuantity: 1).replacing(">quantity<", with: ">\(name)<")

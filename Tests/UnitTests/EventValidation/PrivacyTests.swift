@@ -253,8 +253,8 @@ struct PrivacyTests {
         #expect(again.rejections.map { String(decoding: $0.original, as: UTF8.self) } == [stored])
     }
 
-    @Test("names that only differ in how a letter is composed are protected each", .promise("protected-values"))
-    func compositions() throws {
+    @Test("each of two names that differ only in Unicode normalization is protected", .promise("protected-values"))
+    func normalization() throws {
         let names = ["pr\u{e9}nom", "pre\u{301}nom"]
         let plan = TrackingPlan(
             context: names.map { ContextAttribute(name: "c" + $0, sensitivity: .drop, location: .line(1)) },

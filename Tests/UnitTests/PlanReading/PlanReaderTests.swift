@@ -23,8 +23,8 @@ struct PlanReaderTests {
         try body(folder.path)
     }
 
-    @Test("files whose names only differ in how a letter is composed are all read")
-    func compositions() throws {
+    @Test("files whose names differ only in Unicode normalization are all read")
+    func normalization() throws {
         // A file system that does not tell the names apart has one of them.
         try withFolder(["\u{e9}.plist": Self.file(Self.event("A"))]) { folder in
             let other = folder + "/e\u{301}.plist"

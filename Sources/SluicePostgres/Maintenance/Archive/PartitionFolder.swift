@@ -40,7 +40,7 @@ struct PartitionFolder {
 
     /// A name of a relation, which can contain anything, as the name of a file.
     private static func fileName(_ name: String) -> String {
-        // By scalars: a slash with an accent is another character, and the file system sees the slash.
+        // Goes through scalars, because a slash followed by a combining accent is another `Character`.
         let scalars = name.unicodeScalars.map { $0 == "/" ? "_" : $0 }
         return (scalars.first == "." ? "_" : "") + String(String.UnicodeScalarView(scalars))
     }

@@ -52,8 +52,8 @@ struct PlanDiffTests {
         #expect(Self.forSenders(Self.it(.date, dates), Self.it(.string, ["2020-01-02"])) == .breaking)
     }
 
-    @Test("a key of the context whose letter is composed in another way is another key")
-    func composedContext() {
+    @Test("a key of the context with another Unicode normalization is another key")
+    func normalizedContext() {
         func plan(_ name: String) -> TrackingPlan {
             let attribute = ContextAttribute(name: name, sensitivity: .drop, location: .line(1))
             return TrackingPlan(context: [attribute], events: [Self.event("A")])
