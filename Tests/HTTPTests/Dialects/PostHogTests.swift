@@ -54,6 +54,16 @@ struct PostHogTests {
         )
     }
 
+    @Test("the newer API lists each rejected event whose id differs from another only in Unicode normalization")
+    func normalizedIDs() async throws {
+        let ids = ["\u{e9}", "e\u{301}"]
+        let events = ids.map { #"{"event":"Order Completed","uuid":"\#($0)","properties":{"total":"x"}}"# }
+        let body = #"{"batch":[\#(events.joined(separator: ","))]}"#
+        let result = try await DialectExchange.send(body, to: "/i/v1/analytics/events", Self.plan)
+        let listed = ids.filter { result.response.body.utf8.contains(Array(#""\#($0)":{"result":"drop""#.utf8)) }
+        #expect(listed.count == 2)
+    }
+
     @Test(
         "a client can say that its time is final",
         arguments: [#""options":{"disable_skew_correction":true}"#, #""properties":{"$ignore_sent_at":true}"#]

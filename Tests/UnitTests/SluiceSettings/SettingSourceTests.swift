@@ -145,7 +145,8 @@ struct SettingSourceTests {
     func secretFiles() throws {
         let folder = try SettingsFolder("postgres: { urlFile: none }")
         try folder.write("postgres://db.example/file\n", to: "url.txt")
-        try folder.write("# a comment\nsasl.password=geheim\n\nclient.id=shop\n", to: "kafka.properties")
+        // A line separator of Unicode does not end a line.
+        try folder.write("# a comment\r\nsasl.password=ge\u{2028}heim\n\nclient.id=shop\n", to: "kafka.properties")
         try folder.write("sasl.password\nclient.id=a\n", to: "wrong.properties")
         try folder.write("", to: "empty.txt")
         let valid = [
