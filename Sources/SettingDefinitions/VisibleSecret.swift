@@ -15,19 +15,17 @@ package enum VisibleSecret {
     private static func positions(in command: [String]) -> [Int] {
         command.indices.dropFirst().filter { position in
             let argument = command[position]
-            // Searches scalars, because a separator followed by a combining accent is another `Character`.
             if argument.contains(/:\/\/[^\/@\s]*:[^\/@\s]+@/.matchingSemantics(.unicodeScalar)) { return true }
-            if let value = argument.unicodeScalars.firstIndex(of: "=") {
-                return isSecret(argument[..<value]) && !argument.hasSuffix("=")
-            }
+            let entry = SettingEntry(argument)
+            if let value = entry.value { return isSecret(entry.name) && !value.isEmpty }
             // `--token VALUE`, where the secret is the value.
-            return position > 1 && command[position - 1].hasPrefix("-") && isSecret(command[position - 1][...])
+            return position > 1 && command[position - 1].hasPrefix("-") && isSecret(command[position - 1])
                 && !argument.hasPrefix("-")
         }
     }
 
     /// Whether an option or a variable of this name has a secret as its value, and not the path of a file.
-    private static func isSecret(_ name: Substring) -> Bool {
+    private static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
         return name.contains(/password|passwd|secret|token|api[-_]?key|credential/)
             && !name.contains(/(file|path|name|url|id)$/)

@@ -144,6 +144,7 @@ extension ExecTracker: ConfigurableTracker {
 
     /// An entry of `environment` without its value.
     fileprivate static func redacted(_ entry: String) -> String {
-        entry.unicodeScalars.contains("=") ? "\(ProgramDescription.name(of: entry))=\(SettingKey.mask)" : entry
+        let parts = SettingEntry(entry)
+        return parts.value == nil ? entry : "\(parts.name)=\(SettingKey.mask)"
     }
 }

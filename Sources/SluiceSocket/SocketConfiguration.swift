@@ -94,13 +94,13 @@ extension SocketConfiguration {
         var problems: [Problem] = []
         for (part, entries) in [(Part.fields, fields), (.fieldFiles, fieldFiles)] {
             for (index, entry) in entries.enumerated() {
-                let (name, value) = Self.split(entry)
-                if name.isEmpty || value == nil || (part == .fieldFiles && value == "") {
+                let entry = SettingEntry(entry)
+                if entry.name.isEmpty || entry.value == nil || (part == .fieldFiles && entry.value == "") {
                     let form = part == .fields ? "name=value" : "name=path"
                     // What has no equals sign may be a secret.
                     problems.append(Problem(part: part, sentence: "entry \(index + 1) is not of the form \(form)"))
-                } else if !names.insert(name).inserted {
-                    let sentence = "there is another member with the name '\(name)'; choose another name"
+                } else if !names.insert(entry.name).inserted {
+                    let sentence = "there is another member with the name '\(entry.name)'; choose another name"
                     problems.append(Problem(part: part, sentence: sentence))
                 }
             }
@@ -108,17 +108,10 @@ extension SocketConfiguration {
         return problems
     }
 
-    /// The name and the value of an entry; the value is `nil` if there is no equals sign.
-    static func split(_ entry: String) -> (name: String, value: String?) {
-        // Searches scalars, because an equals sign followed by a combining accent is another `Character`.
-        let scalars = entry.unicodeScalars
-        guard let sign = scalars.firstIndex(of: "=") else { return (entry, nil) }
-        return (String(scalars[..<sign]), String(scalars[scalars.index(after: sign)...]))
-    }
-
     /// An entry of `fields` without its value; one without an equals sign may be a secret as a whole.
     @Sendable
     static func redacted(_ entry: String) -> String {
-        entry.unicodeScalars.contains("=") ? "\(split(entry).name)=\(SettingKey.mask)" : SettingKey.mask
+        let parts = SettingEntry(entry)
+        return parts.value == nil ? SettingKey.mask : "\(parts.name)=\(SettingKey.mask)"
     }
 }

@@ -46,7 +46,7 @@ struct ForgetCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file with a user id on each line, which ends with LF or CR LF; - for standard input.",
+            "A file with one user id per line, which ends with LF or CR LF; - for standard input.",
             valueName: "file"
         ),
         completion: .file()

@@ -47,13 +47,15 @@ struct ProgramDescription {
 
     /// What is wrong with an entry of `environment`; `nil` if nothing is.
     static func problem(ofVariable entry: String) -> String? {
-        isName(name(of: entry)) ? nil : "'\(name(of: entry))' is not a valid name of an environment variable"
+        let name = SettingEntry(entry).name
+        return isName(name) ? nil : "'\(name)' is not a valid name of an environment variable"
     }
 
     /// What is wrong with an entry of `environmentFiles`; `nil` if nothing is.
     static func problem(ofFile entry: String) -> String? {
-        isName(name(of: entry)) && value(of: entry)?.isEmpty == false
-            ? nil : "'\(name(of: entry))' is not of the form NAME=path"
+        let entry = SettingEntry(entry)
+        return isName(entry.name) && entry.value?.isEmpty == false
+            ? nil : "'\(entry.name)' is not of the form NAME=path"
     }
 
     /// Checks what needs no file.
@@ -78,11 +80,14 @@ struct ProgramDescription {
     private static func variables(_ configuration: ExecConfiguration) throws(TrackerError) -> [String: String] {
         var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "SLUICE_TRACKER": configuration.name]
         for entry in ["PATH", "HOME", "LANG", "TZ"] + configuration.environment {
-            let name = name(of: entry)
-            if let value = value(of: entry) ?? getenv(name).map({ String(cString: $0) }) { variables[name] = value }
+            let entry = SettingEntry(entry)
+            if let value = entry.value ?? getenv(entry.name).map({ String(cString: $0) }) {
+                variables[entry.name] = value
+            }
         }
         for entry in configuration.environmentFiles {
-            guard let file = value(of: entry) else { continue }
+            let entry = SettingEntry(entry)
+            guard let file = entry.value else { continue }
             let bytes: [UInt8]
             do { bytes = try SecretFile.currentContents(of: file) } catch { throw ExecErrors.notPrepared("\(error)") }
             guard !bytes.contains(0), let value = String(validating: bytes, as: UTF8.self) else {
@@ -90,18 +95,9 @@ struct ProgramDescription {
                     "The file '\(file)' is not text in UTF-8, or has a NUL character; correct it."
                 )
             }
-            variables[name(of: entry)] = value
+            variables[entry.name] = value
         }
         return variables
-    }
-
-    static func name(of entry: String) -> String { String(entry.unicodeScalars.prefix { $0 != "=" }) }
-
-    private static func value(of entry: String) -> String? {
-        // Searches scalars, because an equals sign followed by a combining accent is another `Character`.
-        entry.unicodeScalars.firstIndex(of: "=").map { sign in
-            String(entry.unicodeScalars[entry.unicodeScalars.index(after: sign)...])
-        }
     }
 
     private static func isName(_ name: String) -> Bool {

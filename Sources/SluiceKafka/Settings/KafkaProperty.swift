@@ -7,11 +7,10 @@ struct KafkaProperty {
 
     /// Parses `name=value`; `nil` if the text is something else.
     init?(_ text: String) {
-        // Searches scalars, because an equals sign followed by a combining accent is another `Character`.
-        let scalars = text.unicodeScalars
-        guard let equals = scalars.firstIndex(of: "="), equals != scalars.startIndex else { return nil }
-        name = String(scalars[..<equals])
-        value = String(scalars[scalars.index(after: equals)...])
+        let entry = SettingEntry(text)
+        guard let value = entry.value, !entry.name.isEmpty else { return nil }
+        name = entry.name
+        self.value = value
     }
 }
 

@@ -30,22 +30,22 @@ struct ConnectionFiles: Sendable {
     }
 
     private static func fields(_ configuration: SocketConfiguration) throws(TrackerError) -> [EventLines.Field] {
-        var fields = configuration.fields.map { entry in
-            let (name, value) = SocketConfiguration.split(entry)
-            return (name, value ?? "")
+        var fields = configuration.fields.map { text in
+            let entry = SettingEntry(text)
+            return (entry.name, entry.value ?? "")
         }
-        for entry in configuration.fieldFiles {
-            let (name, path) = SocketConfiguration.split(entry)
+        for text in configuration.fieldFiles {
+            let entry = SettingEntry(text)
             let bytes: [UInt8]
             do throws(SecretFile.Problem) {
-                bytes = try SecretFile.currentContents(of: path ?? "")
+                bytes = try SecretFile.currentContents(of: entry.value ?? "")
             } catch {
                 throw SocketErrors.notPrepared("\(error)")
             }
             guard let value = String(validating: bytes, as: UTF8.self) else {
-                throw SocketErrors.notPrepared("The file '\(path ?? "")' is not text in UTF-8; correct it.")
+                throw SocketErrors.notPrepared("The file '\(entry.value ?? "")' is not text in UTF-8; correct it.")
             }
-            fields.append((name, value))
+            fields.append((entry.name, value))
         }
         return fields
     }

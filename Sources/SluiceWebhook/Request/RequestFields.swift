@@ -84,7 +84,7 @@ package enum HeaderEntry {
 
     /// The name and the path of `Name=path`; `nil` if it is malformed.
     static func file(_ entry: String) -> (name: String, path: String)? {
-        parts(of: entry, separator: "=").map { ($0.name, String($0.rest)) }
+        parts(of: entry, separator: "=").map { ($0.name, $0.rest) }
     }
 
     /// What is wrong with an entry of `headers`, without its value; `nil` if nothing is.
@@ -111,12 +111,10 @@ package enum HeaderEntry {
         Substring(entry.unicodeScalars.prefix { $0 != ":" && $0 != "=" })
     }
 
-    private static func parts(of entry: String, separator: Unicode.Scalar) -> (name: String, rest: Substring)? {
-        let scalars = entry.unicodeScalars
-        guard let end = scalars.firstIndex(of: separator) else { return nil }
-        let (name, rest) = (Substring(scalars[..<end]), Substring(scalars[scalars.index(after: end)...]))
-        guard !name.isEmpty, !rest.isEmpty, name.utf8.allSatisfy(isTokenByte) else { return nil }
-        return (String(name), rest)
+    private static func parts(of text: String, separator: Unicode.Scalar) -> (name: String, rest: String)? {
+        let entry = SettingEntry(text, separator: separator)
+        guard let rest = entry.value, !entry.name.isEmpty, !rest.isEmpty else { return nil }
+        return entry.name.utf8.allSatisfy(isTokenByte) ? (entry.name, rest) : nil
     }
 
     /// Whether a text can be the value of a field: no control character but the tab (RFC 9110, section 5.5).

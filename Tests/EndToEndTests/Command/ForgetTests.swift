@@ -150,7 +150,7 @@ struct ForgetTests {
         #expect(try await scene.database.run("SELECT coalesce(user_id, '-') FROM (\(left)) kept") == ["zoe"])
     }
 
-    @Test("people and devices are told apart by the bytes of their ids", .promise("erased-person"))
+    @Test("ids that differ only in Unicode normalization are different people and devices", .promise("erased-person"))
     func exactIDs() async throws {
         // One letter of one code point, and of two.
         let spellings = ["\u{e9}", "e\u{301}"]

@@ -164,7 +164,7 @@ struct DBTExportTests {
         try await insert(#"'it''s', -3, 0.1, 'ééé', repeat('h', 64)"#)
         try await insert(#"'{{ 1 }}', 5, 7, NULL, repeat('h', 64)"#)
         try await insert(#"'\"', 0, 1, 'ab', repeat('h', 64)"#)
-        // A quotation mark and a brace with an accent, each of which is one character.
+        // A quotation mark and a brace, each followed by a combining accent.
         try await insert("'x''\u{301}', 1, 1, 'ab', repeat('h', 64)")
         try await insert("'{{\u{301} 2 }}', 1, 1, 'ab', repeat('h', 64)")
         let good = try await failures()

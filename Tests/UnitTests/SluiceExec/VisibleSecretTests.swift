@@ -9,6 +9,7 @@ struct VisibleSecretTests {
             (["to-crm", "--token=abc"], 1), (["to-crm", "--token", "abc"], 2),
             (["to-crm", "-v", "--api-key", "abc"], 3),
             (["env", "CRM_PASSWORD=abc", "to-crm"], 1), (["to-crm", "--client-secret=abc"], 1),
+            (["to-crm", "--token=YWI="], 1), (["to-crm", "--token=\u{301}abc"], 1),
             (["to-crm", "https://user:abc@crm.example/"], 1), (["psql", "postgres://:abc@db/"], 1),
         ]
     )
